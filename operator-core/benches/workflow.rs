@@ -8,7 +8,7 @@ use std::{hint::black_box, time::Duration};
 
 use cpu::ThreadCpu;
 use criterion::{Criterion, Throughput, criterion_group, criterion_main};
-use operator_core::bench::{Checked, Fate, Graph, Plan, Reconciled, Removed, Step};
+use operator_core::bench::{Checked, Fate, Graph, Plan, Reconciled, Removed, Step, Swept};
 use rand::{RngExt, SeedableRng, rngs::StdRng};
 use support::{budget, measured};
 
@@ -50,6 +50,7 @@ fn reconcile(graph: &Graph, steps: &mut Vec<Step>, check: impl Fn(usize) -> Chec
             Step::Check(node) => plan.checked(node, check(node.index()), steps),
             Step::Judge(node) => plan.judged(node, check(node.index()), steps),
             Step::Reconcile(node) => plan.reconciled(node, Reconciled::Ready, steps),
+            Step::Sweep(node) => plan.swept(node, Swept::Done, steps),
             Step::Delete(node) => plan.removed(node, Removed::Gone, steps),
         }
     }

@@ -21,7 +21,7 @@ pub use crate::{
     resource::uid::Uid,
     workflow::{
         declare::graph::Graph,
-        plan::{Checked, Fate, Plan, Reconciled, Removed, Step},
+        plan::{Checked, Fate, Plan, Reconciled, Removed, Step, Swept},
     },
 };
 

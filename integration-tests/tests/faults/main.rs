@@ -6,6 +6,7 @@ mod both;
 mod declared;
 mod fixed;
 mod heals;
+mod order;
 mod replica;
 mod seams;
 mod simulated;

@@ -139,6 +139,9 @@ pub(super) struct GraphArgs {
     /// The form of the output
     #[arg(long, value_enum, default_value_t, value_name = "FORM")]
     pub(super) format: GraphForm,
+    /// Instead: what is removed, and what stays, if this node isn't wanted any more
+    #[arg(long, value_name = "NODE")]
+    pub(super) removes: Option<String>,
     /// Which of the ways in which the operator is declared
     #[arg(long, hide = true, value_name = "NAME")]
     pub(super) style: Option<String>,

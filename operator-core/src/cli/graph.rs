@@ -4,9 +4,21 @@ use super::{ExitStatus, GraphArgs, GraphForm, output::Output};
 use crate::controller::Controller;
 
 pub(super) fn graph(controllers: &[Controller], args: &GraphArgs, output: Output) -> ExitStatus {
-    for controller in controllers {
-        output.out(&drawn(controller, args.format));
+    let Some(node) = &args.removes else {
+        controllers.iter().for_each(|controller| output.out(&drawn(controller, args.format)));
+        return ExitStatus::Success;
+    };
+    let outlines =
+        || controllers.iter().flat_map(|one| one.outlines().iter().map(|outline| (one.name(), outline)));
+    let told = outlines().filter_map(|(name, outline)| Some(format!("{name}: {}", outline.removes(node)?)));
+    let told: String = told.collect();
+    if told.is_empty() {
+        let nearest = outlines().find_map(|(_, outline)| outline.nearest(node));
+        let hint = nearest.map(|nearest| format!("; did you mean `{nearest}`?")).unwrap_or_default();
+        output.note(&format!("no workflow has a node `{node}`{hint}"));
+        return ExitStatus::Usage;
     }
+    output.out(&told);
     ExitStatus::Success
 }
 

@@ -158,6 +158,11 @@ fn wiring(mistake: &workflow::Mistake) -> Mistake {
             "that is not a node of the workflow",
             "it as a node of its own, or another one in `.after(…)`",
         ),
+        Wiring::BothWords { node, other } => Mistake::new(
+            format!("`{node}` says both `after` and `requires` of `{other}`"),
+            "`requires` means both: it comes after that node, and isn't wanted without it",
+            format!("`.requires({other})` alone, or `.after({other})` alone"),
+        ),
         Wiring::AfterWhich { node, other, names } => Mistake::new(
             format!("`{node}` comes after `{other}`"),
             format!("that is several nodes of the workflow: {}", names.join(", ")),

@@ -40,17 +40,19 @@ impl DependentSource {
 }
 
 /// What a deletion has found, and how far it has progressed.
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Debug)]
 pub(crate) struct Deleted {
     /// The number of existing resources, including those that are already being deleted.
     pub(crate) found: usize,
     /// Its progress.
     pub(crate) deletion: Deletion,
+    /// A resource that stays because another node may want it, in words.
+    pub(crate) kept: Option<String>,
 }
 
 impl Deleted {
     /// Nothing existed.
-    pub(crate) const NOTHING: Self = Self { found: 0, deletion: Deletion::Gone };
+    pub(crate) const NOTHING: Self = Self { found: 0, deletion: Deletion::Gone, kept: None };
 }
 
 /// How the leftovers of former nodes are removed.
@@ -90,6 +92,13 @@ pub(crate) trait Engine: Send + Sync {
     fn wish<'r>(&'r self, asked: Asked<'r>) -> Answer<'r, Want<()>> {
         let _ = asked;
         async { Ok(Want::Is(())) }.boxed()
+    }
+
+    /// Removes what is left of it and isn't wanted any more, after [`reconcile`](Self::reconcile) has reported that
+    /// something is. The result reports the same if something has to stay. By default there is nothing.
+    fn sweep<'r>(&'r self, asked: Asked<'r>) -> Answer<'r, ReconcileResult> {
+        let _ = asked;
+        async { Ok(ReconcileResult::nothing()) }.boxed()
     }
 
     /// Deletes the resource, if it exists.
@@ -187,8 +196,12 @@ impl<P: KubeObject> Standalone<P> {
                 return Ok(ReconcileResult::nothing());
             }
         }
-        let result = self.any.attempt(&primary, context.any()).await?;
+        let mut result = self.any.attempt(&primary, context.any()).await?;
         result.check()?;
+        if result.leaves() {
+            result.add(self.any.sweep(&primary, context.any()).await?);
+            result.check()?;
+        }
         Ok(result)
     }
 
@@ -286,7 +299,14 @@ impl AnyDependent {
     ) -> Result<Want<()>, BoxError> {
         let asked = self.asked(primary, context);
         match &self.wishes {
-            Some(wishes) => wishes.wish(asked).await,
+            Some(wishes) => {
+                let wish = wishes.wish(asked).await?;
+                if self.declaration.early && matches!(wish, Want::Is(())) {
+                    // Other nodes have to know its names even if its turn doesn't come. It reports its errors in its turn.
+                    drop(self.engine.wish(asked).await);
+                }
+                Ok(wish)
+            }
             None => self.engine.wish(asked).await,
         }
     }
@@ -298,6 +318,15 @@ impl AnyDependent {
         context: &Arc<AnyContext>,
     ) -> Result<ReconcileResult, BoxError> {
         self.engine.reconcile(self.asked(primary, context)).await
+    }
+
+    /// Removes what is left of it and isn't wanted any more.
+    pub(crate) async fn sweep(
+        &self,
+        primary: &AnyObject,
+        context: &Arc<AnyContext>,
+    ) -> Result<ReconcileResult, BoxError> {
+        self.engine.sweep(self.asked(primary, context)).await
     }
 
     /// Deletes the resource, if it exists; also returns the number of resources that existed.

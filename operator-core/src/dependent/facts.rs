@@ -28,6 +28,8 @@ pub(crate) struct Declaration {
     pub(crate) reads: Vec<Reading>,
     /// When its desired state is computed; `None` for one that always wants something.
     pub(crate) judged: Option<Judged>,
+    /// Whether its desired state follows from the primary alone, so that it can be known before the node's turn.
+    pub(crate) early: bool,
     /// The field of the primary's status in which it keeps ids, which no status function may set.
     pub(crate) keeps: Option<Arc<str>>,
     /// The mistakes in its declaration.

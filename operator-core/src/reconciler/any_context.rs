@@ -8,7 +8,7 @@ use parking_lot::Mutex;
 use super::{DataOfRun, RetryInfo, memo::Memo};
 use crate::reconciler::{ManagedWorkflow, Remembered, WorkflowSurroundings};
 use crate::{
-    cache::{HeldObjects, Informer},
+    cache::{HeldObjects, Informer, Unopened},
     client::Clients,
     environment::WallClock,
     event_source::{
@@ -19,7 +19,7 @@ use crate::{
         About, Error, Events, Findings, Recorder, ResourceOperations, Writer, WritingRun, has_set_finalizer,
     },
     processor::Processor,
-    resource::{AnyObject, ControllerMarks, Departed, ObjectKey, ResourceType, Uid},
+    resource::{AnyObject, ControllerMarks, Departed, Object, ObjectKey, ResourceType, Uid, label_value},
 };
 
 /// What all runs of a controller share.
@@ -160,6 +160,34 @@ impl AnyContext {
         let watched = self.shared.sources.watch_kind(of, kind);
         let unwatched = || Error::NoEventSource { kind: kind.kind().to_owned() };
         watched.then(|| self.shared.sources.of_this_kind(of, kind, &self.run.key)).ok_or_else(unwatched)
+    }
+
+    /// These objects of a source, without those that are going: a node of the run has made them for the primary, and no
+    /// node wants them any more.
+    pub(crate) fn shown(
+        self: &Arc<Self>,
+        source: &AnySecondary,
+        objects: impl Iterator<Item = Result<AnyObject, Unopened>>,
+    ) -> Result<Vec<AnyObject>, Unopened> {
+        let is_shown = |object: &Result<AnyObject, Unopened>| {
+            object.as_ref().map_or(true, |object| !self.is_going(source.resource_type(), &**object))
+        };
+        objects.filter(is_shown).collect()
+    }
+
+    fn is_going(self: &Arc<Self>, kind: &ResourceType, object: &dyn Object) -> bool {
+        let (Some(workflow), Some(labels)) = (&self.shared.workflow, &object.meta().labels) else {
+            return false;
+        };
+        let names = self.shared.marks.names();
+        let is_own =
+            labels.get(names.owner()).is_some_and(|owner| *owner == label_value(self.run.uid.as_str()));
+        let Some(maker) = labels.get(names.node()).filter(|_| is_own) else { return false };
+        let takes_no_part = self.remembered().lock().is_going(maker) == Some(false);
+        let Some(primary) = self.own_primary().filter(|_| !takes_no_part) else { return false };
+        let wants = workflow.wants(kind, &ObjectKey::in_meta(object.meta()), &primary, self);
+        wants.iter().all(|one| one.wants != Some(true))
+            && wants.iter().any(|one| one.node == *maker && one.wants == Some(false))
     }
 
     /// The event source of that name for objects of this type.

@@ -17,7 +17,8 @@ use crate::{
 /// Passed to each call of user code: reads from the caches, writes through the operator. JOSDK: `Context`.
 ///
 /// All reads come from caches that the operator keeps up to date by watching, and that show the operator's own writes
-/// at once. Objects are shared: clone an object before changing it.
+/// at once. Objects are shared: clone an object before changing it. Objects of the workflow's nodes that aren't wanted any
+/// more are answered as if they were gone, from the moment at which the run knows.
 pub struct Context<P: KubeObject> {
     any: Arc<AnyContext>,
     primaries: ResourceCache<P>,
@@ -135,7 +136,9 @@ impl<P: KubeObject> Context<P> {
     /// If the controller has no event source for `K`.
     pub fn secondaries<K: KubeObject>(&self) -> Result<Vec<Arc<K>>, Error> {
         let of = RustType::of::<K>();
-        typed(self.any.watched(of)?, |source| source.secondaries_of(self.any.primary_key()).collect())
+        typed(self.any.watched(of)?, |source| {
+            self.any.shown(source, source.secondaries_of(self.any.primary_key()))
+        })
     }
 
     /// Any object of type `K` that the controller watches, whatever it belongs to.
@@ -143,7 +146,7 @@ impl<P: KubeObject> Context<P> {
     /// # Errors
     /// If the controller has no event source for `K`.
     pub fn get<K: KubeObject>(&self, key: &ObjectKey) -> Result<Option<Arc<K>>, Error> {
-        newest(self.any.watched(RustType::of::<K>())?, key)
+        self.newest(self.any.watched(RustType::of::<K>())?, key)
     }
 
     /// Any object of type `K` that the controller watches, as [`Context::get`]; if its event source is bounded and
@@ -180,7 +183,7 @@ impl<P: KubeObject> Context<P> {
     /// If the controller has no event source for this kind.
     pub fn secondaries_of_kind<K: KubeObject>(&self, kind: &ResourceType) -> Result<Vec<Arc<K>>, Error> {
         let sources = self.any.watched_kind(RustType::of::<K>(), kind)?;
-        typed(sources, |source| source.secondaries_of(self.any.primary_key()).collect())
+        typed(sources, |source| self.any.shown(source, source.secondaries_of(self.any.primary_key())))
     }
 
     /// Any object of exactly this kind that the controller watches, whatever it belongs to.
@@ -192,7 +195,7 @@ impl<P: KubeObject> Context<P> {
         kind: &ResourceType,
         key: &ObjectKey,
     ) -> Result<Option<Arc<K>>, Error> {
-        newest(self.any.watched_kind(RustType::of::<K>(), kind)?, key)
+        self.newest(self.any.watched_kind(RustType::of::<K>(), kind)?, key)
     }
 
     /// All objects of type `K` for which the named index has `value`, whatever they belong to, from all event sources
@@ -202,6 +205,17 @@ impl<P: KubeObject> Context<P> {
     /// If the controller has no event source for `K`.
     pub fn by_index<K: KubeObject>(&self, index: &str, value: &str) -> Result<Vec<Arc<K>>, Error> {
         typed(self.any.watched(RustType::of::<K>())?, |source| source.by_index(index, value).collect())
+    }
+
+    /// The object with that key, in the newest state that a source has.
+    fn newest<K: KubeObject>(
+        &self,
+        sources: impl Iterator<Item = Arc<AnySecondary>>,
+        key: &ObjectKey,
+    ) -> Result<Option<Arc<K>>, Error> {
+        let found =
+            distinct(sources, |source| self.any.shown(source, source.get(key).transpose().into_iter()))?;
+        Ok(found.into_iter().find_map(|object| object.typed()))
     }
 
     /// The event source for objects of type `K` and of exactly this kind; the first one if there are several.
@@ -341,15 +355,6 @@ fn typed<K: KubeObject>(
     read: impl Fn(&AnySecondary) -> Result<Vec<AnyObject>, Unopened>,
 ) -> Result<Vec<Arc<K>>, Error> {
     Ok(distinct(sources, read)?.into_iter().filter_map(|object| object.typed()).collect())
-}
-
-/// The object with that key, in the newest state that a source has.
-fn newest<K: KubeObject>(
-    sources: impl Iterator<Item = Arc<AnySecondary>>,
-    key: &ObjectKey,
-) -> Result<Option<Arc<K>>, Error> {
-    let found = distinct(sources, |source| Ok(source.get(key)?.into_iter().collect()))?;
-    Ok(found.into_iter().find_map(|object| object.typed()))
 }
 
 /// User code is called for a primary that is not of its type.

@@ -59,7 +59,9 @@ pub(crate) trait ManagedWorkflow: fmt::Debug + Send + Sync {
         key: &ObjectKey,
         primary: &AnyObject,
         context: &Arc<AnyContext>,
-    ) -> Vec<(String, Option<bool>)>;
+    ) -> Vec<Wants>;
+    /// Whether one of these nodes comes after the other, by the values of their labels.
+    fn are_in_order(&self, one: &str, other: &str) -> bool;
     /// Whether user code invokes it; otherwise it runs before `reconcile`.
     fn is_explicit(&self) -> bool;
     /// Whether errors stay in the result; otherwise they fail the run.
@@ -70,6 +72,16 @@ pub(crate) trait ManagedWorkflow: fmt::Debug + Send + Sync {
     fn names(&self) -> Vec<&str>;
     /// The name of the node of this function or value, if there is one.
     fn node_name(&self, key: &NodeKey) -> Option<&str>;
+}
+
+/// Whether a node wants an object.
+pub(crate) struct Wants {
+    /// The value of the node's label.
+    pub(crate) node: String,
+    /// `None` if it hasn't said so in this run.
+    pub(crate) wants: Option<bool>,
+    /// Whether its turn may come late: it comes after others, or needs something of the cluster.
+    pub(crate) is_late: bool,
 }
 
 /// The result of a part of a workflow.
@@ -93,6 +105,8 @@ pub(crate) struct Remembered {
     again_in: Option<Duration>,
     /// The nodes, by the values of their labels, with objects that they no longer want and that other nodes may want.
     undecided: BTreeSet<String>,
+    /// The nodes, by the values of their labels, that aren't wanted (`true`) or take no part.
+    out: BTreeMap<String, bool>,
     /// The nodes, present and former ones, whose records the run has taken care of.
     cared_for: BTreeSet<String>,
 }
@@ -124,6 +138,16 @@ impl Remembered {
     /// The nodes for which that was recorded.
     pub(crate) fn undecided(&self) -> &BTreeSet<String> {
         &self.undecided
+    }
+
+    /// Records which nodes aren't wanted (`true`) or take no part, by the values of their labels.
+    pub(crate) fn note_out(&mut self, out: BTreeMap<String, bool>) {
+        self.out = out;
+    }
+
+    /// Whether that node isn't wanted; `None` if it takes part and may be wanted.
+    pub(crate) fn is_going(&self, node: &str) -> Option<bool> {
+        self.out.get(node).copied()
     }
 
     /// Records that the run takes care of the records of this node.

@@ -31,7 +31,7 @@ pub(crate) use data::{Data, DataOfRun};
 pub use expectation::Expectation;
 #[cfg(feature = "testing")]
 pub(crate) use expectation::Expected;
-pub(crate) use handle::{ManagedWorkflow, Parted, Remembered, Unfinished};
+pub(crate) use handle::{ManagedWorkflow, Parted, Remembered, Unfinished, Wants};
 pub(crate) use memo::MemoKey;
 #[cfg(any(test, feature = "testing"))]
 pub(crate) use offline::{Offline, OfflineParts};

@@ -44,6 +44,32 @@ pub enum DependentError {
         /// The object.
         key: ObjectKey,
     },
+    /// Another node of the controller has made the object, and hasn't said yet whether it still wants it.
+    #[error("{kind} {key} was made by `{node}`, which hasn't said yet whether it still wants it")]
+    Undecided {
+        /// Its type.
+        kind: ResourceType,
+        /// The object.
+        key: ObjectKey,
+        /// That node.
+        node: String,
+    },
+    /// Two nodes that come one after the other want each other's objects.
+    #[error(
+        "`{node}` and `{other}` would swap {kind} {key} and {kind} {in_exchange}, and one of them comes after the other; give one of the two another name first"
+    )]
+    Swap {
+        /// The type of both.
+        kind: ResourceType,
+        /// The object that the node wants.
+        key: ObjectKey,
+        /// The object that the other node wants.
+        in_exchange: ObjectKey,
+        /// The node.
+        node: String,
+        /// The other node.
+        other: String,
+    },
     /// An owner reference that would not be valid in the cluster.
     #[error("{kind} {key} can't be owned by {owner}: {reason}")]
     IllegalOwner {
@@ -301,6 +327,7 @@ impl DependentError {
             | Self::InDoubt { .. } => FailureKind::Outside,
             // A new right or definition ends it, without a change of the primary. Garbage collection takes its time.
             Self::NotSynced { .. } | Self::Going { .. } => FailureKind::Server,
+            Self::Undecided { .. } => FailureKind::Outside,
             // The other system ends it, and no attempt for this primary does.
             Self::NotShown { .. } => FailureKind::Server,
             // Another system is a server, too: an outage of an hour must not use up all attempts.
@@ -312,6 +339,7 @@ impl DependentError {
             Self::IllegalOwner { .. }
             | Self::NoUid(_)
             | Self::NotWatched { .. }
+            | Self::Swap { .. }
             | Self::DesiredTwice { .. }
             | Self::AnotherKind { .. }
             | Self::Unnamed { .. }
@@ -327,6 +355,18 @@ impl DependentError {
 /// kube.
 pub(crate) fn kind_in_workflow(error: &(dyn StdError + 'static)) -> FailureKind {
     kind_of(error).unwrap_or(FailureKind::Retryable)
+}
+
+/// In words, what lacks the word of another node, if an error says only that.
+pub(crate) fn undecided(error: &(dyn StdError + 'static)) -> Option<String> {
+    match error.downcast_ref()? {
+        one @ DependentError::Undecided { .. } => Some(one.to_string()),
+        DependentError::Items { failed, .. } => {
+            let words: Option<Vec<_>> = failed.iter().map(|(_, error)| undecided(&***error)).collect();
+            words.map(|words| words.join("; "))
+        }
+        _ => None,
+    }
 }
 
 fn instead_of_a_conflict(advice: Adoption) -> String {

@@ -74,6 +74,7 @@ mod tests {
             conditions: BTreeMap::new(),
             error: None,
             unwanted: None,
+            kept: None,
         }])
     }
 

@@ -24,6 +24,9 @@ pub struct NodeResult {
     pub error: Option<Arc<BoxError>>,
     /// Why it should not exist, if it should not, and how much of it existed.
     pub unwanted: Option<Unwanted>,
+    /// Why something that it no longer wants isn't removed yet, as in `stays for web, which is held`; the node itself
+    /// was reconciled.
+    pub kept: Option<String>,
 }
 
 /// Why a node should not exist, and how much of it existed.
@@ -102,7 +105,11 @@ impl fmt::Display for WorkflowResult {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         for (position, node) in self.nodes.iter().enumerate() {
             let end = if position + 1 == self.nodes.len() { "" } else { "\n" };
-            write!(f, "{}: {}{end}", node.name, node.state)?;
+            write!(f, "{}: {}", node.name, node.state)?;
+            if let Some(kept) = &node.kept {
+                write!(f, "; what it no longer wants {kept}")?;
+            }
+            f.write_str(end)?;
         }
         Ok(())
     }

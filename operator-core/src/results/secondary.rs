@@ -138,6 +138,8 @@ pub struct ReconcileResult {
     over: usize,
     /// What was looked for and isn't there, in words.
     lacking: Option<String>,
+    /// Whether resources are left that aren't desired any more.
+    leaves: bool,
 }
 
 impl ReconcileResult {
@@ -183,6 +185,33 @@ impl ReconcileResult {
     /// Nothing, where these words say what was looked for.
     pub(crate) fn lacks(what: String) -> Self {
         Self { lacking: Some(what), ..Self::default() }
+    }
+
+    /// With the knowledge whether resources are left that aren't desired any more.
+    pub(crate) fn leaving(mut self, leaves: bool) -> Self {
+        self.leaves = leaves;
+        self
+    }
+
+    /// Whether resources are left that aren't desired any more.
+    pub(crate) fn leaves(&self) -> bool {
+        self.leaves
+    }
+
+    /// An object that is being deleted, in words.
+    pub(crate) fn going(&self) -> Option<String> {
+        let is_going = |of: &&Secondary| of.meta().is_some_and(|meta| meta.deletion_timestamp.is_some());
+        let kept = self.operations.iter().filter(|(operation, _)| *operation != Operation::Deleted);
+        let going = kept.map(|(_, of)| of).find(is_going)?;
+        Some(going.kind().map_or_else(|| going.id().to_owned(), |kind| format!("{kind} {}", going.id())))
+    }
+
+    /// Adds what was done about these resources.
+    pub(crate) fn add(&mut self, further: Self) {
+        self.operations.extend(further.operations);
+        self.failed.extend(further.failed);
+        self.items += further.items;
+        self.leaves = further.leaves;
     }
 
     /// What was looked for and isn't there.

@@ -70,6 +70,16 @@ pub(crate) enum Mistake {
         /// The path of what it comes after.
         other: String,
     },
+    /// A node comes after another one by both words.
+    #[error(
+        "`{node}` says both `after` and `requires` of `{other}`; `requires` alone means both, so leave `after` out"
+    )]
+    BothWords {
+        /// The path of the node.
+        node: String,
+        /// The name of the other one.
+        other: String,
+    },
     /// A node comes after something that is several nodes.
     #[error("`{node}` comes after `{other}`, which is several nodes: {}; select one by a reference, `.after(&node)`", names.join(", "))]
     AfterWhich {

@@ -16,8 +16,8 @@ use super::{
 /// below the node on which it depends:
 ///
 /// ```text
-/// html
-///   web [ready when rolled_out]
+/// html [optional]
+///   web [requires html] [ready when rolled_out]
 /// service
 ///   ingress [only if exposed]
 /// depth 2; deleted by the garbage collector, in any order
@@ -29,6 +29,8 @@ pub(crate) struct Outline {
     pub(super) conditions: Vec<Vec<String>>,
     /// How the nodes end when their primary is deleted, in the same order.
     pub(super) endings: Vec<Ending>,
+    /// Whether the objects of each node are created and never changed, in the same order.
+    pub(super) frozen: Vec<bool>,
 }
 
 impl Outline {
@@ -55,6 +57,40 @@ impl Outline {
         mermaid::flowchart(&self.graph, &labels.collect::<BTreeMap<_, _>>())
     }
 
+    /// What happens if the node of that name isn't wanted any more; `None` if there is no such node.
+    #[cfg(feature = "cli")]
+    pub(crate) fn removes(&self, name: &str) -> Option<String> {
+        let node = self.graph.node(name)?;
+        let mut goes = vec![node];
+        for other in self.graph.in_order() {
+            if self.graph.required_by(other).any(|required| goes.contains(&required)) {
+                goes.push(other);
+            }
+        }
+        let names = |nodes: &mut dyn Iterator<Item = NodeId>| {
+            nodes.map(|node| format!("  {}\n", self.graph.name(node))).collect::<String>()
+        };
+        let mut text = format!("if {name} isn't wanted, this is removed, one after the other:\n");
+        text += &names(&mut goes.iter().rev().copied());
+        let stays = self.graph.transitive_dependents_of(node);
+        let mut stays = stays.into_iter().filter(|other| !goes.contains(other)).peekable();
+        if stays.peek().is_some() {
+            text += "once this was brought about without it:\n";
+        }
+        for node in stays {
+            let frozen = self.frozen.get(node.index()).is_some_and(|frozen| *frozen);
+            let note = if frozen { " (is never changed, and may go on naming what is removed)" } else { "" };
+            text += &format!("  {}{note}\n", self.graph.name(node));
+        }
+        Some(text)
+    }
+
+    /// The name that is most similar to that of a node.
+    #[cfg(feature = "cli")]
+    pub(crate) fn nearest(&self, name: &str) -> Option<String> {
+        self.graph.nearest(name)
+    }
+
     /// The dependency below which a node is shown: the one with the longest path to it.
     fn shown_below(&self, node: NodeId) -> Option<NodeId> {
         self.graph.dependencies_of(node).max_by_key(|dependency| self.graph.depth_of(*dependency))
@@ -63,12 +99,17 @@ impl Outline {
     fn write(&self, f: &mut fmt::Formatter<'_>, node: NodeId) -> fmt::Result {
         let indent = self.graph.depth_of(node) * 2;
         write!(f, "{:indent$}{}", "", self.graph.name(node))?;
+        let required: Vec<&str> = self.graph.required_by(node).map(|other| self.graph.name(other)).collect();
+        if !required.is_empty() {
+            write!(f, " [requires {}]", required.join(", "))?;
+        }
         for condition in self.conditions(node) {
             write!(f, " [{condition}]")?;
         }
         let above = self.shown_below(node);
-        let others = self.graph.dependencies_of(node).filter(|other| Some(*other) != above);
-        let others: Vec<&str> = others.map(|other| self.graph.name(other)).collect();
+        let others = self.graph.dependencies_of(node).map(|other| (other, self.graph.name(other)));
+        let others = others.filter(|(other, name)| Some(*other) != above && !required.contains(name));
+        let others: Vec<&str> = others.map(|(_, name)| name).collect();
         if !others.is_empty() {
             write!(f, " (also after {})", others.join(", "))?;
         }
@@ -103,17 +144,38 @@ pub(super) fn short_name(name: &str) -> String {
 mod tests {
     use super::*;
 
+    fn outline() -> Outline {
+        let declared = [
+            ("web", vec![("html", false), ("schema", false)]),
+            ("html", vec![("base", true)]),
+            ("schema", vec![]),
+            ("base", vec![]),
+        ];
+        let graph = Graph::of_words(declared).expect("no circle");
+        let conditions = vec![vec!["only if exposed".to_owned()], vec![], vec![], vec![]];
+        let frozen = vec![true, false, false, false];
+        Outline { graph, conditions, endings: vec![Ending::Deleted { awaited: false }; 4], frozen }
+    }
+
+    #[test]
+    #[cfg(feature = "cli")]
+    fn what_else_goes_and_what_stays_is_told() {
+        let base = outline().removes("base").expect("it is a node");
+        let expected = "if base isn't wanted, this is removed, one after the other:\n  html\n  base\n\
+            once this was brought about without it:\n  web (is never changed, and may go on naming what is removed)\n";
+        assert_eq!(base, expected);
+        let web = outline().removes("web").expect("it is a node");
+        assert_eq!(web, "if web isn't wanted, this is removed, one after the other:\n  web\n");
+        assert_eq!((outline().removes("wab"), outline().nearest("wab").as_deref()), (None, Some("web")));
+    }
+
     #[test]
     fn a_node_is_shown_once_below_the_last_of_what_it_waits_for() {
-        let declared =
-            [("web", vec!["html", "schema"]), ("html", vec!["base"]), ("schema", vec![]), ("base", vec![])];
-        let graph = Graph::new(declared).expect("no circle");
-        let conditions = vec![vec!["only if exposed".to_owned()], vec![], vec![], vec![]];
-        let outline = Outline { graph, conditions, endings: vec![Ending::Deleted { awaited: false }; 4] };
+        let outline = outline();
         let text = outline.to_string();
         assert_eq!(
             text,
-            "schema\nbase\n  html\n    web [only if exposed] (also after schema)\ndepth 3; deleted in reverse"
+            "schema\nbase\n  html [requires base]\n    web [only if exposed] (also after schema)\ndepth 3; deleted in reverse"
         );
         assert!(outline.mermaid().contains(r#"n0["web<br/>only if exposed"]"#), "{}", outline.mermaid());
     }

@@ -22,6 +22,7 @@ use crate::{
 /// The settings that accept paths or expressions, each of which is a call, with an example.
 const LISTS: &[(&str, &str, &str)] = &[
     ("after", "nodes", "after(html)"),
+    ("requires", "nodes", "requires(html)"),
     ("kind", "the kind of a `DynamicObject`", "kind(resource())"),
     ("ready", "conditions", "ready(rolled_out)"),
     ("also_ready", "conditions", "also_ready(has_members)"),
@@ -67,7 +68,7 @@ pub(super) struct Wired {
     /// The path as it is written, or the name of the value.
     path: ExprPath,
     value: Option<Expr>,
-    /// Each with its setting.
+    /// The nodes that it comes after, each with its word.
     after: Vec<(Ident, ExprPath)>,
     calls: TokenStream,
     /// Its name in the cluster, if it is known here.
@@ -151,10 +152,12 @@ impl Wired {
 
     fn take(&mut self, key: &Ident, argument: Expr, errors: &mut Errors) {
         match argument {
-            Expr::Path(path) if key == "after" => self.after.push((key.clone(), path)),
-            other if key == "after" => errors.at(
+            Expr::Path(path) if key == "after" || key == "requires" => self.after.push((key.clone(), path)),
+            other if key == "after" || key == "requires" => errors.at(
                 &other,
-                "`after` takes nodes as they are written in this attribute: the path of a function, `after(html)`, or the name of a value, `after(records)`",
+                format!(
+                    "`{key}` takes nodes as they are written in this attribute: the path of a function, `{key}(html)`, or the name of a value, `{key}(records)`"
+                ),
             ),
             Expr::Closure(closure)
                 if key != "needs" && closure.inputs.iter().any(|input| !matches!(input, syn::Pat::Type(_))) =>

@@ -64,7 +64,7 @@ async fn data_of_the_run_reaches_async_functions_and_each_is_asked_once() -> Res
         }
     });
     let workflow =
-        Workflow::builder().nodes((granted.ready(is_granted), keys.after(granted))).explicit_invocation();
+        Workflow::builder().nodes((granted.ready(is_granted), keys.requires(granted))).explicit_invocation();
     let controller = script.controller().workflow(workflow).puts::<Quota>();
     let operator = scene.start(controller.namespaces([&scene.namespace])).await?;
 
@@ -81,7 +81,7 @@ async fn data_of_the_run_reaches_async_functions_and_each_is_asked_once() -> Res
     maps.store(0, Ordering::SeqCst);
     scene.patch("one", json!({ "spec": { "value": "locked" } })).await?;
     let expected = ["DELETE secrets/one-keys -> 200", "DELETE configmaps/one-granted -> 200"];
-    assert_eq!(done(&operator.settled().await?), expected, "what isn't wanted goes with what comes after it");
+    assert_eq!(done(&operator.settled().await?), expected, "what isn't wanted goes with what requires it");
 
     let looked = looks.load(Ordering::SeqCst);
     scene.failures.expect("no `conformance::functions::asynchronous::Quota` has been put into this run");

@@ -122,7 +122,7 @@ fn keys(_: &TestResource) -> Secret {
 
 #[derive(ControllerConfiguration)]
 #[controller(primary = TestResource, name = "derived-quotas", puts(Quota))]
-#[workflow(explicit_invocation, granted, keys(after(granted)))]
+#[workflow(explicit_invocation, granted, keys(requires(granted)))]
 struct Quotas;
 
 impl Reconciler for Quotas {

@@ -70,7 +70,7 @@ fn controller(scene: &Scene, answers: &Told) -> (Script, ControllerBuilder<Scrip
             Ok(UpdateControl::no_update())
         })
     });
-    let workflow = operator_core::Workflow::builder().nodes((migration, web.after(migration), keys));
+    let workflow = operator_core::Workflow::builder().nodes((migration, web.requires(migration), keys));
     let controller = scene.controller(&script).workflow(workflow.explicit_invocation()).status(status);
     (script, controller)
 }
@@ -115,7 +115,7 @@ async fn a_part_is_in_order_and_leaves_all_else_as_it_is() -> Result<()> {
 
     // What comes after it stays, and so does it.
     assert_eq!(written_with(&scene, &operator, "part gone").await?, [""; 0]);
-    let waits = "migration: waiting for web to be released: it takes no part in this run";
+    let waits = "migration: waiting: stays for web, which isn't in this part";
     assert_eq!(answers.lock().pop(), Some(vec![waits.to_owned(), "ready: false".to_owned()]));
     let expected = ["DELETE configmaps/one-migration -> 200", "DELETE configmaps/one-web -> 200"];
     assert_eq!(written_with(&scene, &operator, "whole gone").await?, expected);

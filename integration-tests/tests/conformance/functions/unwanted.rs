@@ -74,7 +74,8 @@ fn client(_: &TestResource) -> Secret {
 async fn a_hold_protects_its_node_and_stops_what_comes_down_the_chain() -> Result<()> {
     let scene = Scene::new("functions-hold").await?;
     let (script, outcomes) = looking_on::<TestResource>();
-    let controller = script.controller().workflow((network, database.after(network), client.after(database)));
+    let controller =
+        script.controller().workflow((network, database.requires(network), client.requires(database)));
     let operator = scene.start(controller.namespaces([&scene.namespace])).await?;
     scene.create("one", "networked").await?;
     let created = operator.settled().await?;

@@ -18,7 +18,7 @@ async fn what_was_never_there_is_deleted_without_an_error() -> Result<()> {
     let scene = Scene::new("bulk-activation-condition").await?;
     let (script, outcomes) = looking_on::<TestResource>();
     let parent = Child("parent").only_if(|primary| primary.spec.value == "on");
-    let bulk = node(secrets).named("bulk").after(&parent).needs(Switch::on());
+    let bulk = node(secrets).named("bulk").requires(&parent).needs(Switch::on());
     let workflow = Workflow::builder().nodes((parent, bulk)).build()?;
     let controller = script.controller().workflow(&workflow);
     let operator = scene.start(controller.namespaces([&scene.namespace])).await?;

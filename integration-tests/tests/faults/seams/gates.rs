@@ -28,9 +28,9 @@ async fn a_hold_stops_a_removal_that_comes_down_the_chain() -> Result<()> {
     let (script, outcomes) = looking_on::<TestResource>();
     let gated = Child("gated").only_if(|primary| primary.spec.value != "none");
     let asked = window.clone();
-    let held = Child("held").wants(move |_| asked.gate()).after(&gated);
-    let behind = Child("behind").node().after(&held);
-    let beside = Child("beside").node().after(&gated);
+    let held = Child("held").wants(move |_| asked.gate()).requires(&gated);
+    let behind = Child("behind").node().requires(&held);
+    let beside = Child("beside").node().requires(&gated);
     let workflow = Workflow::builder().nodes((gated, held, behind, beside)).build()?;
     let operator = under(&Faults::none(), &scene, scene.managed(&script, &workflow)).await?;
     scene.create("one", "all").await?;
@@ -68,7 +68,7 @@ async fn a_closed_gate_removes_behind_what_is_not_ready() -> Result<()> {
     let published = |primary: &TestResource| primary.spec.value == "published";
     let web = Child("web").node().ready(published);
     let service = Child("service").only_if(published).after(&web);
-    let ingress = Child("ingress").node().after(&service);
+    let ingress = Child("ingress").node().requires(&service);
     let config = Child("config").node().after(&web);
     let workflow = Workflow::builder().nodes((web, service, ingress, config)).build()?;
     let operator = under(&Faults::none(), &scene, scene.managed(&script, &workflow)).await?;

@@ -19,6 +19,8 @@ pub struct Judged {
     pub(crate) before_order: bool,
     /// Whether it may say "hold".
     pub(crate) holds: bool,
+    /// Whether its type says that it may want nothing.
+    pub(crate) optional: bool,
     /// Whether it selects objects that are only read.
     pub(crate) reads: bool,
 }
@@ -36,6 +38,7 @@ pub(crate) fn declare<K: KubeObject, P: KubeObject>(
 }
 
 fn any(name: Arc<str>, managed: Managed, several: bool, judged: Judged, ask: Box<dyn Ask>) -> AnyDependent {
-    let declaration = Declaration { several, judged: Some(judged), ..managed.declaration() };
+    let early = judged.before_order;
+    let declaration = Declaration { several, judged: Some(judged), early, ..managed.declaration() };
     AnyDependent::new(name, declaration, ObjectEngine::new(ask, managed, several))
 }

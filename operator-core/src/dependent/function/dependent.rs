@@ -57,7 +57,7 @@ pub trait Dependent<P: KubeObject, M: 'static = ByHand>: Send + Sync + 'static {
 
     /// When it is called.
     #[doc(hidden)]
-    const JUDGED: Judged = Judged { before_order: false, holds: true, reads: false };
+    const JUDGED: Judged = Judged { before_order: false, holds: true, optional: false, reads: false };
 
     /// What should exist. It is called once per run of the workflow, and only if everything that the node depends on is
     /// ready.
@@ -253,6 +253,7 @@ where
     const JUDGED: Judged = Judged {
         before_order: F::AT_ONCE && <F::Args as Args<P>>::OF_PRIMARY,
         holds: <F::Return as Wanted<W>>::HOLDS,
+        optional: <F::Return as Wanted<W>>::OPTIONAL,
         reads: <F::Return as Wanted<W>>::READS,
     };
 

@@ -129,6 +129,7 @@ where
     S: Shape,
 {
     type Shape = S;
+    const OPTIONAL: bool = true;
     const READS: bool = true;
 
     fn wanted(self) -> WantOf<S> {

@@ -90,6 +90,8 @@ pub trait Wanted<W> {
     type Shape: Shape;
     /// Whether it may say "hold".
     const HOLDS: bool = false;
+    /// Whether it may say that nothing should exist.
+    const OPTIONAL: bool = false;
     /// Whether it returns something that is only read.
     const READS: bool = false;
 
@@ -143,6 +145,7 @@ impl<K: KubeObject> Wanted<Plain> for K {
 #[diagnostic::do_not_recommend]
 impl<K: KubeObject> Wanted<Optional> for Option<K> {
     type Shape = One<K>;
+    const OPTIONAL: bool = true;
 
     fn wanted(self) -> WantOf<One<K>> {
         Ok(self.map_or_else(|| Want::none("it is not wanted"), Want::Is))
@@ -162,6 +165,7 @@ impl<K: KubeObject> Wanted<Several> for Vec<K> {
 impl<K: KubeObject> Wanted<Held> for Want<K> {
     type Shape = One<K>;
     const HOLDS: bool = true;
+    const OPTIONAL: bool = true;
 
     fn wanted(self) -> WantOf<One<K>> {
         Ok(self)
@@ -172,6 +176,7 @@ impl<K: KubeObject> Wanted<Held> for Want<K> {
 impl<K: KubeObject> Wanted<Several> for Want<Vec<K>> {
     type Shape = Many<K>;
     const HOLDS: bool = true;
+    const OPTIONAL: bool = true;
 
     fn wanted(self) -> WantOf<Many<K>> {
         Ok(self)
@@ -182,6 +187,7 @@ impl<K: KubeObject> Wanted<Several> for Want<Vec<K>> {
 impl<W, R: Wanted<W>, E: Failure> Wanted<Fallible<W>> for Result<R, E> {
     type Shape = R::Shape;
     const HOLDS: bool = R::HOLDS;
+    const OPTIONAL: bool = R::OPTIONAL;
     const READS: bool = R::READS;
 
     fn wanted(self) -> WantOf<R::Shape> {

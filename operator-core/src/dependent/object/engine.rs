@@ -1,12 +1,9 @@
 //! A dependent in the cluster, as the engine calls it. A node with at most one object is treated as a node with several
 //! objects, of which there is one.
 
-use std::{
-    collections::BTreeSet,
-    sync::{
-        Arc,
-        atomic::{AtomicUsize, Ordering},
-    },
+use std::sync::{
+    Arc,
+    atomic::{AtomicUsize, Ordering},
 };
 
 use futures::FutureExt;
@@ -94,7 +91,7 @@ impl ObjectEngine {
         })
     }
 
-    /// Deletes objects that are no longer wanted, and creates or changes the wanted ones.
+    /// Creates or changes the wanted objects.
     async fn bring_all_about(&self, asked: Asked<'_>) -> Result<ReconcileResult, BoxError> {
         let own = self.managed.of_primary(asked).map_err(Error::boxed)?;
         let wanted = self.wanted(&own).await?;
@@ -104,11 +101,6 @@ impl ObjectEngine {
         let objects = desired.iter().map(|(_, object)| AnyObject::clone(object));
         let jobs = own.jobs(objects).await.map_err(Error::boxed)?;
         let (mut items, over) = (Items::default(), AtomicUsize::new(0));
-        let may_remove = self.managed.capabilities.can_delete();
-        if self.several && may_remove {
-            let unwanted = own.unwanted(&|key| has(desired, key)).map_err(Error::boxed)?;
-            items.work(self.removals(&own, unwanted, false)).await;
-        }
         let work = desired.iter().map(|(key, object)| {
             (self.label(key), self.bring_about(&own, key, object, &jobs, &over).boxed())
         });
@@ -118,12 +110,20 @@ impl ObjectEngine {
         if self.several {
             return Ok(result.desiring(desired.len()).over(over));
         }
-        // The wanted object comes first: when the name changes, one of the two exists at any time.
-        let exists = !result.operations().is_empty() || over > 0;
-        if exists && may_remove {
-            own.remove_all_but(&|key| has(desired, key)).await.map_err(Error::boxed)?;
-        }
         Ok(result.over(over))
+    }
+
+    /// Whether there are objects that the node has made and no longer wants.
+    fn leaves(&self, asked: Asked<'_>, result: &ReconcileResult) -> Result<bool, BoxError> {
+        // The wanted object comes first: when the name changes, one of the two exists at any time.
+        let exists = self.several || !result.operations().is_empty() || result.has_nothing_to_show();
+        if !exists || !self.managed.capabilities.can_delete() {
+            return Ok(false);
+        }
+        let Some(wanted) = self.question.known::<ByKey>(asked) else { return Ok(false) };
+        let own = self.managed.of_primary(asked).map_err(Error::boxed)?;
+        let is_wanted = |key: &ObjectKey| wanted.wanted().is_none_or(|desired| has(desired, key));
+        Ok(!own.removable_but(&is_wanted).map_err(Error::boxed)?.is_empty())
     }
 
     /// Creates or changes one object, as far as the dependent may.
@@ -173,7 +173,7 @@ impl ObjectEngine {
         self.several.then(|| key.to_string())
     }
 
-    /// The existing objects: those that were made, and those that are wanted and may be written.
+    /// The existing objects: those that are wanted and may be written, or if that isn't known, those that were made.
     async fn actual(&self, asked: Asked<'_>) -> Result<Vec<AnyObject>, BoxError> {
         // The wanted objects may not have been computed yet, and aren't computed if the objects only have to be deleted.
         let wanted = self.question.known::<ByKey>(asked);
@@ -181,17 +181,13 @@ impl ObjectEngine {
         let keys = || wanted.into_iter().flatten().map(|(key, _)| key);
         self.managed.hold(asked, keys()).await.map_err(Error::boxed)?;
         let own = self.managed.of_primary(asked).map_err(Error::boxed)?;
-        let mut actual = match wanted {
-            // An object with another name isn't the wanted one.
-            Some(_) if !self.several => Vec::new(),
-            _ => own.removable().map_err(Error::boxed)?,
-        };
-        let made: BTreeSet<_> = actual.iter().map(|object| ObjectKey::in_meta(object.meta())).collect();
-        for key in keys().filter(|key| !made.contains(key)) {
-            actual.extend(own.actual(key).map_err(Error::boxed)?);
+        if wanted.is_none() {
+            return own.removable().map_err(Error::boxed);
         }
-        if actual.len() > made.len() && !made.is_empty() {
-            actual.sort_by_cached_key(|object| ObjectKey::in_meta(object.meta()));
+        // An object with another name isn't wanted, and goes at the end of the run.
+        let mut actual = Vec::new();
+        for key in keys() {
+            actual.extend(own.actual(key).map_err(Error::boxed)?);
         }
         Ok(actual)
     }
@@ -209,10 +205,29 @@ impl Engine for ObjectEngine {
                 let found = found.map(|object| (Operation::Matched, self.managed.secondary(object)));
                 return Ok(ReconcileResult::aggregated(found.collect()));
             }
-            match self.question.own() {
-                Some(own) => own.reconcile(asked, Usual::new(self.bring_all_about(asked).boxed())).await,
-                None => self.bring_all_about(asked).await,
-            }
+            let result = match self.question.own() {
+                Some(own) => own.reconcile(asked, Usual::new(self.bring_all_about(asked).boxed())).await?,
+                None => self.bring_all_about(asked).await?,
+            };
+            let leaves = self.leaves(asked, &result)?;
+            Ok(result.leaving(leaves))
+        }
+        .boxed()
+    }
+
+    fn sweep<'r>(&'r self, asked: Asked<'r>) -> Answer<'r, ReconcileResult> {
+        async move {
+            let Some(wanted) = self.question.known::<ByKey>(asked) else {
+                return Ok(ReconcileResult::nothing());
+            };
+            let own = self.managed.of_primary(asked).map_err(Error::boxed)?;
+            let is_wanted = |key: &ObjectKey| wanted.wanted().is_none_or(|desired| has(desired, key));
+            let left = own.removable_but(&is_wanted).map_err(Error::boxed)?;
+            let (mut unwanted, kept) = own.without_others(left);
+            unwanted.retain(|object| self.several || own.may_forget(object, self.managed.prunes_data));
+            let mut items = Items::default();
+            items.work(self.removals(&own, unwanted, false)).await;
+            Ok(items.finish()?.leaving(kept.is_some()))
         }
         .boxed()
     }
@@ -236,15 +251,15 @@ impl Engine for ObjectEngine {
                 return Ok(Deleted::NOTHING);
             }
             self.managed.hold(asked, None).await.map_err(Error::boxed)?;
-            let mut made = own.all_removable().map_err(Error::boxed)?;
+            let (mut made, mut kept) = (own.all_removable().map_err(Error::boxed)?, None);
             if asked.primary.meta().deletion_timestamp.is_none() {
-                made.retain(|object| own.is_wanted_by_others(&**object) != Some(true));
+                (made, kept) = own.without_others(made);
             }
-            let is_gone = made.is_empty() && !own.awaits_some();
+            let is_gone = made.is_empty() && kept.is_none() && !own.awaits_some();
             let deletion = if is_gone { Deletion::Gone } else { Deletion::Asked };
             let mut items = Items::default();
             items.work(self.removals(&own, made, true)).await;
-            Ok(Deleted { found: items.deleted()?, deletion })
+            Ok(Deleted { found: items.deleted()?, deletion, kept })
         }
         .boxed()
     }

@@ -130,12 +130,14 @@ impl Managed {
         let is_primarys = |found: &AnyObject| {
             self.names_owner(&**found, asked) || source.relates(asked.context.primary_key(), key)
         };
-        Ok(source.get(key).map_err(operations::Error::from)?.filter(is_primarys))
+        let found = asked.context.shown(&source, source.get(key).transpose().into_iter());
+        Ok(found.map_err(operations::Error::from)?.pop().filter(is_primarys))
     }
 
     /// All objects of the primary, however they are related to it. For objects that are only read.
-    pub(in crate::dependent) fn all_found(&self, context: &AnyContext) -> Result<Vec<AnyObject>, Error> {
-        let found: Result<_, _> = self.source(context)?.secondaries_of(context.primary_key()).collect();
+    pub(in crate::dependent) fn all_found(&self, context: &Arc<AnyContext>) -> Result<Vec<AnyObject>, Error> {
+        let source = self.source(context)?;
+        let found = context.shown(&source, source.secondaries_of(context.primary_key()));
         Ok(found.map_err(operations::Error::from)?)
     }
 }
@@ -217,7 +219,9 @@ impl OfPrimary<'_> {
     /// The owner of an object that the node wants.
     fn whose_wanted(&self, object: &dyn Object) -> Whose {
         match self.marks.whose(object.meta(), true) {
-            Whose::Foreign if self.is_given_up(object) => Whose::OfFormerNode,
+            Whose::Foreign if matches!(self.wanted_by_maker(object), Some((_, Some(false)))) => {
+                Whose::OfFormerNode
+            }
             whose => whose,
         }
     }
@@ -253,6 +257,9 @@ impl OfPrimary<'_> {
                 Error::Conflict { kind, key, owner, advice }
             }
             Whose::Mine { .. } | Whose::Orphan | Whose::OfFormerNode | Whose::Foreign => {
+                if let Some((node, None)) = self.wanted_by_maker(object).filter(|_| !self.marks.beside) {
+                    return Error::Undecided { kind, key, node: node.to_owned() };
+                }
                 // One of the controller's own would be taken back in its next run.
                 let is_own = self.marks.is_of_controller(object.meta());
                 let advice = if is_own { Adoption::Never } else { Adoption::Always };

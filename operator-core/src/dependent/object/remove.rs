@@ -19,7 +19,7 @@ use crate::{
         erased::{Answer, Deleted, Pruning},
     },
     operations::{Removed, live},
-    reconciler::BoxError,
+    reconciler::{BoxError, Wants},
     resource::{AnyObject, KubeObject, Object, ObjectKey, ResourceType, label_value},
     results::{Leaving, ReconcileResult, Secondary},
 };
@@ -87,65 +87,84 @@ impl OfPrimary<'_> {
         self.asked.context.scope().look(of).unwrap_or_default()
     }
 
-    /// The objects that the node has made and no longer wants. Those that another node of the run wants are left to it. If
-    /// it isn't known yet what another node wants, they are left to the end of the run.
-    pub(super) fn unwanted(
+    /// The objects that the node has made under other names than these.
+    pub(super) fn removable_but(
         &self,
-        is_wanted: &(dyn Fn(&ObjectKey) -> bool + Sync),
+        is_wanted: &dyn Fn(&ObjectKey) -> bool,
     ) -> Result<Vec<AnyObject>, Error> {
         let is_other = |key: &ObjectKey, _: &TextObject| !is_wanted(key);
-        let mut all = self.with_its_label(&is_other, |object| self.is_removable(object))?;
+        self.with_its_label(&is_other, |object| self.is_removable(object))
+    }
+
+    /// Of these objects, which the node no longer wants, those that no other node wants; and what stays because it isn't
+    /// known whether another node wants it, in words.
+    pub(super) fn without_others(&self, mut all: Vec<AnyObject>) -> (Vec<AnyObject>, Option<String>) {
+        let mut kept = Vec::new();
         all.retain(|object| match self.is_wanted_by_others(&**object) {
-            Some(wanted) => !wanted,
-            None => {
+            Ok(wanted) => !wanted,
+            Err(nodes) => {
                 self.asked.context.remembered().lock().note_undecided(&self.marks.node);
+                let key = ObjectKey::in_meta(object.meta());
+                kept.push(format!("{key} stays until {} has said what it wants", nodes.join(" and ")));
                 false
             }
         });
-        Ok(all)
+        (all, (!kept.is_empty()).then(|| format!("{} {}", self.managed.kind, kept.join(", "))))
     }
 
-    /// Whether another node wants an object that this one doesn't want any more; `None` if that isn't known yet.
-    pub(super) fn is_wanted_by_others(&self, object: &dyn Object) -> Option<bool> {
+    /// Whether another node wants an object that this one doesn't want any more.
+    ///
+    /// # Errors
+    /// The nodes of which that isn't known yet.
+    fn is_wanted_by_others(&self, object: &dyn Object) -> Result<bool, Vec<String>> {
         let (key, node) = (ObjectKey::in_meta(object.meta()), &*self.marks.node);
-        let others: Vec<_> =
-            self.wants(&key).filter(|(name, _)| name != node).map(|(_, wants)| wants).collect();
-        if others.contains(&Some(true)) {
+        let others: Vec<_> = self.wants(&key).filter(|other| other.node != node).collect();
+        if others.iter().any(|other| other.wants == Some(true)) {
             self.asked.context.scope().change(|leaving: &mut Leaving| leaving.give_up(node, key));
-            return Some(true);
+            return Ok(true);
         }
-        others.iter().all(Option::is_some).then_some(false)
+        // One that says only in its turn what it wants may have to wait for long.
+        let open = others.into_iter().filter(|other| other.wants.is_none() && !other.is_late);
+        let open: Vec<_> = open.map(|other| other.node).collect();
+        if open.is_empty() { Ok(false) } else { Err(open) }
     }
 
     /// The nodes that write this kind, and whether each wants an object with this key, as far as this run knows.
-    fn wants(&self, key: &ObjectKey) -> impl Iterator<Item = (String, Option<bool>)> {
+    fn wants(&self, key: &ObjectKey) -> impl Iterator<Item = Wants> {
         let Asked { primary, context, .. } = self.asked;
         let workflow = context.shared().workflow.as_ref().filter(|_| !self.marks.beside);
         workflow.into_iter().flat_map(move |of| of.wants(&self.managed.kind, key, primary, context))
     }
 
-    /// Whether another node of the run has made the object, and no longer wants it.
-    pub(super) fn is_given_up(&self, object: &dyn Object) -> bool {
-        let Some(maker) = self.marks.maker(object.meta()).filter(|node| *node != self.marks.node) else {
-            return false;
-        };
+    /// The other node that has made the object, and whether it still wants it, as far as that is known.
+    pub(super) fn wanted_by_maker<'o>(&self, object: &'o dyn Object) -> Option<(&'o str, Option<bool>)> {
+        let maker = self.marks.maker(object.meta()).filter(|node| *node != self.marks.node)?;
         let key = ObjectKey::in_meta(object.meta());
-        let its = self.wants(&key).find(|(name, _)| name == maker).and_then(|(_, wants)| wants);
-        let given_up = |leaving: &mut Leaving| leaving.has_given_up(maker, &key);
-        its.map_or_else(|| self.asked.context.scope().look(given_up).unwrap_or_default(), |wants| !wants)
+        let wants = self.wants(&key).find(|one| one.node == maker).and_then(|one| one.wants);
+        let given_up = |leaving: &mut Leaving| leaving.has_given_up(maker, &key).then_some(false);
+        Some((maker, wants.or_else(|| self.asked.context.scope().look(given_up).flatten())))
     }
 
-    /// Deletes the objects that the node has made for the primary under other names than the wanted one.
-    pub(super) async fn remove_all_but(
-        &self,
-        is_wanted: &(dyn Fn(&ObjectKey) -> bool + Sync),
-    ) -> Result<(), Error> {
-        for object in self.unwanted(is_wanted)? {
-            if self.may_forget(&object, self.managed.prunes_data) {
-                self.remove(&object).await?;
-            }
+    /// Fails if the node wants this object of another one, which wants one of this node's, and comes before or after it.
+    pub(super) fn refuse_swap(&self, object: &dyn Object) -> Result<(), Error> {
+        let Some((other, Some(false))) = self.wanted_by_maker(object) else { return Ok(()) };
+        let workflow = self.asked.context.shared().workflow.as_ref();
+        if !workflow.is_some_and(|workflow| workflow.are_in_order(&self.marks.node, other)) {
+            return Ok(());
         }
-        Ok(())
+        let is_wanted =
+            |key: &ObjectKey| self.wants(key).any(|one| one.node == other && one.wants == Some(true));
+        let own = self.removable_but(&|key| !is_wanted(key))?;
+        match own.first() {
+            None => Ok(()),
+            Some(own) => Err(Error::Swap {
+                kind: self.managed.kind.clone(),
+                key: ObjectKey::in_meta(object.meta()),
+                in_exchange: ObjectKey::in_meta(own.meta()),
+                node: self.marks.node.clone(),
+                other: other.to_owned(),
+            }),
+        }
     }
 
     /// Deletes the leftovers of nodes that the controller no longer has: those of `node`, or of all such nodes without
@@ -164,7 +183,7 @@ impl OfPrimary<'_> {
         for object in
             self.with_its_label(&|_, kept| !undecided.is_empty() || kept.verdict().get().is_none(), former)?
         {
-            if self.may_forget(&object, prunes_data) {
+            if self.is_unwanted(&*object) && self.may_forget(&object, prunes_data) {
                 if object.meta().deletion_timestamp.is_none() {
                     tracing::info!(
                         kind = %self.managed.kind, object = %ObjectKey::in_meta(object.meta()),
@@ -183,7 +202,12 @@ impl OfPrimary<'_> {
     fn is_nobodys(&self, object: &dyn Object, makers: &BTreeSet<String>) -> bool {
         let is_made =
             !makers.is_empty() && self.marks.maker(object.meta()).is_some_and(|by| makers.contains(by));
-        is_made && self.wants(&ObjectKey::in_meta(object.meta())).all(|(_, wants)| wants == Some(false))
+        is_made && self.is_unwanted(object)
+    }
+
+    /// Whether each node that writes this kind has said its names, and none is this object's.
+    fn is_unwanted(&self, object: &dyn Object) -> bool {
+        self.wants(&ObjectKey::in_meta(object.meta())).all(|one| one.wants == Some(false))
     }
 
     async fn remove_if(
@@ -197,7 +221,7 @@ impl OfPrimary<'_> {
     }
 
     /// Whether a leftover may be deleted: an object that holds data is deleted only if the declaration requests it.
-    fn may_forget(&self, object: &AnyObject, prunes_data: bool) -> bool {
+    pub(super) fn may_forget(&self, object: &AnyObject, prunes_data: bool) -> bool {
         let may = prunes_data || !holds_data(&self.managed.kind);
         if !may && object.meta().deletion_timestamp.is_none() {
             tracing::warn!(

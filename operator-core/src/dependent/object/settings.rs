@@ -189,6 +189,7 @@ impl Managed {
             objects: Some(Objects::of(self.kind.clone(), Arc::clone(&self.source.name))),
             reads: vec![Reading::objects(self.of, &self.source.name, &self.kind)],
             judged: None,
+            early: false,
             keeps: None,
             unsound: self.unsound(),
         }

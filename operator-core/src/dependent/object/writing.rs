@@ -35,6 +35,9 @@ impl OfPrimary<'_> {
         actual: Option<AnyObject>,
     ) -> Result<Option<(Operation, AnyObject)>, Error> {
         let writer = self.writer(desired)?;
+        if let Some(actual) = &actual {
+            self.refuse_swap(&**actual)?;
+        }
         match self.bring_content_about(&writer, desired, actual).await? {
             Some((done, object)) if done != Operation::Created => {
                 let kept = self.keep_up(&writer, desired, AnyObject::clone(&object)).await?;

@@ -183,8 +183,10 @@ impl<E: External<P>, P: KubeObject> Records<E, P> {
             judged: Some(Judged {
                 before_order: true,
                 holds: <E::Want as Wants<E::Resource>>::HOLDS,
+                optional: <E::Want as Wants<E::Resource>>::OPTIONAL,
                 reads: false,
             }),
+            early: false,
             keeps: ids.field().cloned(),
             unsound,
             access: kept.access.clone(),

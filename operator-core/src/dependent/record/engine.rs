@@ -194,17 +194,23 @@ impl<E: External<P>, P: KubeObject> Engine<E, P> {
         keys
     }
 
-    /// Does all that can be done about each record: wanted records exist, and no others. Also returns the number of
-    /// records whose deletion takes time.
+    /// The keys of all records that may exist and aren't wanted.
+    fn unwanted(&self, asked: Asked<'_>, start: &Start, wanted: &ByKey<E, P>) -> BTreeSet<String> {
+        let mut keys = self.keys(asked, start);
+        keys.retain(|key| !wanted.contains_key(key));
+        keys
+    }
+
+    /// Does all that can be done about the records with these keys: wanted records exist, and no others. Also returns the
+    /// number of records whose deletion takes time.
     async fn work(
         &self,
         asked: Asked<'_>,
         context: &Context<P>,
         start: &Start,
+        keys: BTreeSet<String>,
         wanted: Option<&ByKey<E, P>>,
     ) -> (Items, usize) {
-        let mut keys = self.keys(asked, start);
-        keys.extend(wanted.into_iter().flat_map(BTreeMap::keys).cloned());
         let going = AtomicUsize::new(0);
         let mut work: Vec<(Option<String>, Work<'_>)> = Vec::new();
         for key in &keys {
@@ -250,8 +256,23 @@ impl<E: External<P>, P: KubeObject> AnyEngine for Engine<E, P> {
             let wanted = self.wanted(asked, &primary)?;
             let wanted = wanted.wanted().ok_or_else(|| Error::NothingDesired.boxed())?;
             let start = self.start(asked, &primary, &context).await?;
-            let (items, _) = self.work(asked, &context, &start, Some(wanted)).await;
-            Ok(items.finish()?.desiring(wanted.len()))
+            let keys = wanted.keys().cloned().collect();
+            let (items, _) = self.work(asked, &context, &start, keys, Some(wanted)).await;
+            let leaves = !self.unwanted(asked, &start, wanted).is_empty();
+            Ok(items.finish()?.desiring(wanted.len()).leaving(leaves))
+        }
+        .boxed()
+    }
+
+    fn sweep<'r>(&'r self, asked: Asked<'r>) -> Answer<'r, ReconcileResult> {
+        async move {
+            let (primary, context) = asked.typed::<P>()?;
+            let wanted = self.wanted(asked, &primary)?;
+            let Some(wanted) = wanted.wanted() else { return Ok(ReconcileResult::nothing()) };
+            let start = self.start(asked, &primary, &context).await?;
+            let keys = self.unwanted(asked, &start, wanted);
+            let (items, _) = self.work(asked, &context, &start, keys, None).await;
+            items.finish()
         }
         .boxed()
     }
@@ -260,10 +281,10 @@ impl<E: External<P>, P: KubeObject> AnyEngine for Engine<E, P> {
         async move {
             let (primary, context) = asked.typed::<P>()?;
             let start = self.start(asked, &primary, &context).await?;
-            let (items, going) = self.work(asked, &context, &start, None).await;
+            let (items, going) = self.work(asked, &context, &start, self.keys(asked, &start), None).await;
             let found = items.deleted()?;
             let deletion = if going > 0 { Deletion::Asked } else { Deletion::Gone };
-            Ok(Deleted { found, deletion })
+            Ok(Deleted { found, deletion, kept: None })
         }
         .boxed()
     }

@@ -21,6 +21,8 @@ pub trait Wants<R>: Send {
     type Shape: Resources<Item = R>;
     /// Whether it may say "hold".
     const HOLDS: bool;
+    /// Whether it may say that nothing should exist.
+    const OPTIONAL: bool = true;
 
     /// The records by key.
     ///
@@ -55,6 +57,7 @@ impl<R: Send + Sync + 'static> Wants<R> for Want<R> {
 impl<R: Send + Sync + 'static> Wants<R> for Vec<(String, R)> {
     type Shape = ManyOf<R>;
     const HOLDS: bool = false;
+    const OPTIONAL: bool = false;
 
     fn wants(self) -> Wanted<R> {
         Ok(Want::Is(self))
@@ -73,6 +76,7 @@ impl<R: Send + Sync + 'static> Wants<R> for Want<Vec<(String, R)>> {
 impl<R, W: Wants<R>, E: Failure + Send> Wants<R> for Result<W, E> {
     type Shape = W::Shape;
     const HOLDS: bool = W::HOLDS;
+    const OPTIONAL: bool = W::OPTIONAL;
 
     fn wants(self) -> Wanted<R> {
         self.map_err(Failure::boxed)?.wants()

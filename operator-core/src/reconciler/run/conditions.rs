@@ -18,6 +18,8 @@ const RECONCILING: &str = "Reconciling";
 const STALLED: &str = "Stalled";
 /// The reason of a hold whose code can't be one.
 const HELD: &str = "Held";
+/// The reason if no node wants anything to exist.
+const NOTHING_WANTED: &str = "NothingWanted";
 const OWN: &[&str] = &[READY, RECONCILING, STALLED];
 
 /// The longest message, in bytes: enough for people, and far below the limit in the usual schema of conditions.
@@ -91,6 +93,15 @@ impl Verdict {
             let message = if waiting.is_empty() { "the clean-up isn't done" } else { waiting };
             return Self::unready("Deleting", message, true, false);
         }
+        if let Some(why) = nothing_wanted(nodes.unwrap_or_default()) {
+            let said = |holds, message| Said { holds, reason: NOTHING_WANTED, message };
+            let (going, quiet) = (!all.is_empty(), String::new());
+            return Self {
+                ready: said(true, why),
+                reconciling: said(going, all),
+                stalled: said(false, quiet),
+            };
+        }
         let held = of_nodes(&|state| matches!(state, NodeState::Held { .. }));
         if !held.is_empty() {
             let (code, held) = worded(hold_code(nodes.unwrap_or_default()).unwrap_or(HELD), HELD, held);
@@ -108,7 +119,12 @@ impl Verdict {
             return Self::unready("Waiting", &not_run, true, false);
         }
         let said = |holds| Said { holds, reason: "Succeeded", message: String::new() };
-        Self { ready: said(true), reconciling: said(false), stalled: said(false) }
+        let kept: Vec<_> = nodes.unwrap_or_default().iter().filter_map(kept).collect();
+        let reconciling = match kept.is_empty() {
+            true => said(false),
+            false => Said { holds: true, reason: "Removing", message: kept.join("; ") },
+        };
+        Self { ready: said(true), reconciling, stalled: said(false) }
     }
 
     /// Not ready, and whether that changes without a change of the primary.
@@ -136,6 +152,25 @@ impl Verdict {
             set(all, &update, now);
         }
     }
+}
+
+/// What each node said if none is wanted.
+fn nothing_wanted(nodes: &[NodeResult]) -> Option<String> {
+    let why = |node: &NodeResult| match (&node.unwanted, &node.state) {
+        // It stays because of a node outside of the part that was run.
+        (Some(_), NodeState::Waiting { .. }) => None,
+        (Some(unwanted), _) => Some(format!("{}: {}", node.name, unwanted.reason)),
+        (None, NodeState::Inactive { reason }) => Some(format!("{}: {reason}", node.name)),
+        _ => None,
+    };
+    let is_unwanted = nodes.iter().any(|node| node.unwanted.is_some());
+    let said: Option<Vec<_>> = nodes.iter().map(why).collect();
+    Some(said.filter(|_| is_unwanted)?.join("; "))
+}
+
+/// Why a node keeps something that it no longer wants.
+fn kept(node: &NodeResult) -> Option<String> {
+    Some(format!("{}: what it no longer wants {}", node.name, node.kept.as_ref()?))
 }
 
 /// The code of the first held node.

@@ -185,7 +185,8 @@ impl<P: KubeObject> Run<P> {
     ///
     /// | the run | `Ready` | `Reconciling` | `Stalled` |
     /// |---|---|---|---|
-    /// | succeeded | `True` | `False` | `False` |
+    /// | succeeded | `True` | `False`; `True`, `Removing`, while something stays that isn't wanted any more | `False` |
+    /// | no node wants anything | `True`, `NothingWanted` | `True` while objects are going | `False` |
     /// | waits for a node | `False`, `Waiting` | `True` | `False` |
     /// | holds a node | `False`, `Held` or the code of the hold | `False`, unless another one waits | `True` |
     /// | failed, and is retried | `False`, `Failed`, `TimedOut` or `Panicked` | `True` | `False` |

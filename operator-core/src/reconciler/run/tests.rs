@@ -26,6 +26,7 @@ fn node(name: &str, state: NodeState) -> NodeResult {
         conditions: BTreeMap::new(),
         error: None,
         unwanted: None,
+        kept: None,
     }
 }
 

@@ -73,6 +73,12 @@ pub trait Activation: Send + Sync + 'static {
     fn access(&self) -> Vec<Access> {
         Vec::new()
     }
+
+    /// What it asks for, in the output of `graph`: by default its type.
+    #[doc(hidden)]
+    fn words(&self) -> String {
+        crate::workflow::outline::short_name(std::any::type_name::<Self>())
+    }
 }
 
 /// What an [`Activation`] can query.

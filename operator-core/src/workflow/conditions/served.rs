@@ -56,6 +56,10 @@ impl<K: 'static> Activation for CrdPresent<K> {
         Ok(Verdict::when(present, format!("CRD {} is not installed", self.name)))
     }
 
+    fn words(&self) -> String {
+        format!("the definition {}", self.name)
+    }
+
     fn access(&self) -> Vec<Access> {
         vec![to_watch_definitions()]
     }
@@ -123,6 +127,10 @@ impl<K: 'static> Activation for Served<K> {
         let kind = &self.resource_type;
         let served = cluster.serves(kind).await?;
         Ok(Verdict::when(served, format!("the cluster serves no {} {}", kind.api_version(), kind.kind())))
+    }
+
+    fn words(&self) -> String {
+        format!("{} of {}", self.resource_type.kind(), self.resource_type.api_version())
     }
 
     fn access(&self) -> Vec<Access> {

@@ -17,8 +17,8 @@ pub(in crate::workflow) struct AnyNode {
     pub(in crate::workflow) key: NodeKey,
     /// Whether its name can be used: that of a closure can't.
     pub(in crate::workflow) is_named: bool,
-    /// Its dependencies.
-    pub(in crate::workflow) after: Vec<NodeKey>,
+    /// The nodes that it comes after, and whether it requires each.
+    pub(in crate::workflow) after: Vec<(NodeKey, bool)>,
     pub(in crate::workflow) activations: Vec<Arc<dyn AnyActivation>>,
     /// Without any it is ready as soon as it was applied.
     pub(in crate::workflow) ready: Vec<Arc<dyn AnyCondition>>,
@@ -61,9 +61,11 @@ impl AnyNode {
         self.dependent.judged().is_some_and(|judged| in_order || judged.before_order)
     }
 
-    /// The conditions as text, as in `only if exposed`.
+    /// The conditions as text, as in `only if exposed`, and `optional` if its type says that it may want nothing.
     pub(in crate::workflow) fn conditions(&self) -> Vec<String> {
-        self.words.values().cloned().collect()
+        let says_so = self.dependent.judged().is_some_and(|judged| judged.optional);
+        let is_optional = says_so && !self.words.contains_key(&ConditionKind::OnlyIf);
+        is_optional.then(|| "optional".to_owned()).into_iter().chain(self.words.values().cloned()).collect()
     }
 
     pub(in crate::workflow) fn name(&self) -> Arc<str> {

@@ -200,7 +200,12 @@ impl AnyWorkflow {
     /// A description of the workflow that needs no run.
     pub(crate) fn outline(&self) -> Outline {
         let conditions = self.0.nodes.iter().map(AnyNode::conditions).collect();
-        Outline { graph: self.0.graph.clone(), conditions, endings: self.0.endings.clone() }
+        let frozen = self.0.nodes.iter().map(|node| {
+            let can = node.dependent.capabilities();
+            can.can_create() && !can.can_update()
+        });
+        let frozen = frozen.collect();
+        Outline { graph: self.0.graph.clone(), conditions, endings: self.0.endings.clone(), frozen }
     }
 
     /// The rights that its dependents need to write, and its conditions to evaluate. A dependent that may delete its

@@ -34,12 +34,15 @@ pub(in crate::workflow) fn resolve(nodes: &[AnyNode]) -> Result<Resolved, BuildE
     }
     mistakes.extend(same_names(nodes));
     let several = by_types(nodes, &mut names);
-    let mut wired: Vec<(Arc<str>, Vec<Arc<str>>)> = Vec::new();
+    let mut wired: Vec<(Arc<str>, Vec<(Arc<str>, bool)>)> = Vec::new();
     for (position, node) in nodes.iter().enumerate() {
-        let mut after: Vec<Arc<str>> = Vec::new();
-        for key in &node.after {
+        let mut after: Vec<(Arc<str>, bool)> = Vec::new();
+        for (key, requires) in &node.after {
             match names.get(key) {
-                Some(name) => after.push(Arc::clone(name)),
+                Some(name) if after.contains(&(Arc::clone(name), !requires)) => {
+                    mistakes.push(Mistake::BothWords { node: path(node), other: name.to_string() });
+                }
+                Some(name) => after.push((Arc::clone(name), *requires)),
                 None => mistakes.push(match several.get(key) {
                     Some(names) => Mistake::AfterWhich {
                         node: path(node),
@@ -56,7 +59,8 @@ pub(in crate::workflow) fn resolve(nodes: &[AnyNode]) -> Result<Resolved, BuildE
             wired.push((node.name(), after));
         }
     }
-    match Graph::new(wired.iter().map(|(name, after)| (name, after))) {
+    let words = wired.into_iter().map(|(name, after)| (name, after.into_iter()));
+    match Graph::of_words(words) {
         Ok(graph) if mistakes.is_empty() => Ok(Resolved { graph, names }),
         Ok(_) => Err(BuildError(mistakes)),
         Err(BuildError(further)) => {

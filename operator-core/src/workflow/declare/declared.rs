@@ -29,7 +29,7 @@ use crate::{
 pub(super) struct Said {
     key: NodeKey,
     pub(super) name: Option<Arc<str>>,
-    pub(super) after: Vec<NodeKey>,
+    pub(super) after: Vec<(NodeKey, bool)>,
     needs: Vec<Arc<dyn AnyActivation>>,
     needs_its_kind: bool,
     /// When it is ready: by default once its objects' status says so, and without any condition as soon as it was applied.
@@ -127,10 +127,18 @@ impl<P: KubeObject, S: Shape> Node<P, S> {
 }
 
 impl<P: KubeObject, S: Shape, K> Node<P, S, K> {
-    /// Runs after that node is ready. If it is no longer wanted, or its primary is deleted, it is deleted before that
-    /// node, unless both are left to the garbage collector. May be called several times.
+    /// Runs after that node is ready, if that is wanted and takes part; otherwise there is nothing to wait for. What that
+    /// node no longer wants is removed after this one was brought about without it. If its primary is deleted, it is
+    /// deleted before that node, unless both are left to the garbage collector. May be called several times.
     pub fn after<N: NodeRef<P, M>, M>(mut self, other: N) -> Self {
-        self.said.after.push(other.key());
+        self.said.after.push((other.key(), false));
+        self
+    }
+
+    /// The same as [`after`](Self::after), and: if that node isn't wanted, or takes no part, this one isn't wanted either;
+    /// it is removed before that node. May be called several times. JOSDK: `dependsOn`.
+    pub fn requires<N: NodeRef<P, M>, M>(mut self, other: N) -> Self {
+        self.said.after.push((other.key(), true));
         self
     }
 
@@ -169,8 +177,8 @@ impl<P: KubeObject, S: Shape, K> Node<P, S, K> {
     }
 
     /// Takes part only if the cluster has that capability, such as [`served::<Route>()`](crate::served). Otherwise the
-    /// node doesn't exist: its objects aren't deleted, and nodes that come after it are removed. May be called several
-    /// times.
+    /// node doesn't exist: its objects aren't deleted, nodes that come after it don't wait for it, and nodes that require
+    /// it are removed. May be called several times.
     pub fn needs(mut self, capability: impl Activation) -> Self {
         self.said.needs(capability);
         self
@@ -287,7 +295,7 @@ impl<P: KubeObject, S: Shape, K> Node<P, S, K> {
         let Self { mut said, kind, dependent, judged, mut settings, .. } = self;
         let kind = S::kind_of(kind);
         if said.needs_its_kind {
-            said.need("served".to_owned(), Served::of(ResourceType::with::<S::Item>(&kind)));
+            said.needs(Served::of(ResourceType::with::<S::Item>(&kind)));
         }
         settings.name = said.name();
         said.finish(declare(settings, kind, S::SEVERAL, judged, dependent))
@@ -305,12 +313,8 @@ impl Said {
         self.gone.push(condition);
     }
 
-    pub(super) fn needs<A: Activation>(&mut self, capability: A) {
-        self.need(name_of::<A>(), capability);
-    }
-
-    fn need(&mut self, word: String, capability: impl Activation) {
-        self.word(ConditionKind::Needs, word);
+    pub(super) fn needs(&mut self, capability: impl Activation) {
+        self.word(ConditionKind::Needs, capability.words());
         self.asks.extend(capability.access());
         self.needs.push(Arc::new(capability));
     }

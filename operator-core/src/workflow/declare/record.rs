@@ -55,10 +55,19 @@ impl<P: KubeObject, S: Resources> RecordNode<P, S> {
 /// The methods that wire records.
 macro_rules! words {
     ($resources:ty) => {
-        /// Runs after that node is ready, and is deleted before it. May be called several times.
+        /// Runs after that node is ready, if that is wanted and takes part, as described at
+        /// [`Node::after`](crate::workflow::declare::Node::after). May be called several times.
         pub fn after<N: NodeRef<P, M>, M>(self, other: N) -> RecordNode<P, $resources> {
             let mut node = self.wired();
-            node.said.after.push(other.key());
+            node.said.after.push((other.key(), false));
+            node
+        }
+
+        /// The same, and it isn't wanted if that node isn't, or takes no part, as described at
+        /// [`Node::requires`](crate::workflow::declare::Node::requires).
+        pub fn requires<N: NodeRef<P, M>, M>(self, other: N) -> RecordNode<P, $resources> {
+            let mut node = self.wired();
+            node.said.after.push((other.key(), true));
             node
         }
 

@@ -33,6 +33,15 @@ pub trait Wire<M>: Sized {
         node(self).after(other)
     }
 
+    /// [`Node::requires`].
+    fn requires<D: 'static, S: Shape, DM, N>(self, other: N) -> Node<Self::Primary, S>
+    where
+        Self: Dependent<Self::Primary, D, Shape = S>,
+        N: NodeRef<Self::Primary, DM>,
+    {
+        node(self).requires(other)
+    }
+
     /// [`Node::kind`].
     fn kind<D: 'static, S: Shape<Item: KindAtRunTime>>(
         self,

@@ -84,7 +84,8 @@ where
     /// The dependent; this function decides whether it should exist.
     pub(super) fn asked_of(dependent: AnyDependent, wanted: F) -> AnyDependent {
         let before_order = F::AT_ONCE && <F::Args as Args<P>>::OF_PRIMARY;
-        let judged = Judged { before_order, holds: <F::Return as Wish<W>>::HOLDS, reads: false };
+        let judged =
+            Judged { before_order, holds: <F::Return as Wish<W>>::HOLDS, optional: true, reads: false };
         dependent.only_if(judged, Self(wanted, PhantomData))
     }
 }

@@ -69,8 +69,8 @@ impl From<Fate> for Class {
     }
 }
 
-/// The graph as a Mermaid flowchart. Arrows run from a dependency to what depends on it, and nodes are in the order of
-/// their declarations. Nodes without a label show only their name.
+/// The graph as a Mermaid flowchart. Arrows run from a dependency to what comes after it, thick ones to what requires it,
+/// and nodes are in the order of their declarations. Nodes without a label show only their name.
 #[must_use]
 pub(crate) fn flowchart(graph: &Graph, labels: &BTreeMap<NodeId, Label>) -> String {
     let mut text = "flowchart TD\n".to_owned();
@@ -86,8 +86,9 @@ pub(crate) fn flowchart(graph: &Graph, labels: &BTreeMap<NodeId, Label>) -> Stri
         push_line(&mut text, &line);
     }
     for node in graph.nodes() {
-        for dependent in graph.dependents_of(node) {
-            push_line(&mut text, &format!("n{} --> n{}", node.index(), dependent.index()));
+        for (dependent, requires) in graph.edges_from(node) {
+            let arrow = if requires { "==>" } else { "-->" };
+            push_line(&mut text, &format!("n{} {arrow} n{}", node.index(), dependent.index()));
         }
     }
     for class in Class::ALL {

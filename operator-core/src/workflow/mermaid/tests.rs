@@ -23,6 +23,13 @@ flowchart TD
 }
 
 #[test]
+fn what_requires_another_one_has_a_thick_arrow() {
+    let graph = Graph::of_words([("config", vec![]), ("web", vec![("config", true)])]).unwrap();
+    let chart = flowchart(&graph, &BTreeMap::new());
+    assert_eq!(chart.lines().last(), Some("    n0 ==> n1"));
+}
+
+#[test]
 fn a_graph_with_a_result() {
     let page = page();
     let label = |state: &str, class| Label { state: state.to_owned(), class: Some(class) };

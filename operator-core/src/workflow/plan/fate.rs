@@ -15,15 +15,15 @@ pub enum Fate {
     NotReady,
     /// A condition, or reconciling it, has failed.
     Failed,
-    /// Its condition `needs` is not met, and there was nothing to do about the node itself.
+    /// Its condition `needs` is not met: it takes no part, and nothing was done about it.
     Inactive,
     /// Its function leaves it unchanged.
     Held,
-    /// It isn't known yet whether it should run; it is left unchanged.
+    /// It waits for something outside the workflow; it is left unchanged.
     Waiting,
-    /// Left unchanged because of something that it depends on.
+    /// Left unchanged because of something that it comes after.
     Blocked {
-        /// The nearest node that it depends on and that has a reason of its own; of several equally near ones the one
+        /// The nearest node that it comes after and that has a reason of its own; of several equally near ones the one
         /// that is declared first.
         by: NodeId,
         /// That reason.
@@ -35,10 +35,10 @@ pub enum Fate {
     Deleting,
     /// Deleting it, or a condition of that, has failed.
     DeleteFailed,
-    /// It should be deleted, but something that depends on it has to be deleted first, or stays.
+    /// It should be deleted, but something behind it wasn't brought about without it, or has to be deleted first.
     RemovalBlocked {
-        /// The nearest node that depends on it and has a reason of its own; of several equally near ones the one that
-        /// is declared first.
+        /// The nearest node behind it that has a reason of its own; of several equally near ones the one that is declared
+        /// first.
         by: NodeId,
         /// That reason.
         because: RemovalObstacle,
@@ -58,7 +58,7 @@ pub enum Obstacle {
     Waiting,
 }
 
-/// Why nothing that a node depends on is deleted.
+/// Why nothing that a node comes after is deleted.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum RemovalObstacle {
     /// The node is [`Fate::Deleting`].
@@ -71,13 +71,23 @@ pub enum RemovalObstacle {
     Waiting,
     /// The node is [`Fate::Failed`].
     Failed,
+    /// The node is [`Fate::Blocked`]: it wasn't brought about without the other one.
+    Blocked,
+    /// The node keeps an object that it no longer wants.
+    Keeping,
+}
+
+/// Because of which node something was kept that isn't wanted any more.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct Keeper {
+    pub(crate) by: NodeId,
+    pub(crate) because: RemovalObstacle,
 }
 
 impl Fate {
-    /// Whether nothing is left of the node, as far as the workflow is concerned: what it depends on may be deleted.
-    #[must_use]
-    pub const fn is_removed(self) -> bool {
-        matches!(self, Self::Gone | Self::Inactive)
+    /// Whether the node isn't wanted or takes no part: nothing waits for it.
+    pub(super) const fn is_out(self) -> bool {
+        self.is_about_removal() || matches!(self, Self::Inactive)
     }
 
     /// Whether it should not exist, whatever the outcome.
@@ -95,7 +105,7 @@ impl Fate {
         }
     }
 
-    /// What a node with this fate means for those that depend on it.
+    /// What a node with this fate means for those behind it.
     pub(super) const fn obstacle(self) -> Option<Obstacle> {
         match self {
             Self::NotReady => Some(Obstacle::NotReady),
@@ -106,7 +116,7 @@ impl Fate {
         }
     }
 
-    /// What a node with this fate means for the deletion of those that it depends on.
+    /// What a node with this fate means for the deletion of those that it comes after.
     pub(super) const fn removal_obstacle(self) -> Option<RemovalObstacle> {
         match self {
             Self::Deleting => Some(RemovalObstacle::Deleting),
@@ -114,6 +124,7 @@ impl Fate {
             Self::Held => Some(RemovalObstacle::Held),
             Self::Waiting => Some(RemovalObstacle::Waiting),
             Self::Failed => Some(RemovalObstacle::Failed),
+            Self::Blocked { .. } => Some(RemovalObstacle::Blocked),
             _ => None,
         }
     }

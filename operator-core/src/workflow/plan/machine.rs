@@ -1,20 +1,19 @@
 //! One run of a workflow.
 
 use super::{
-    Checked, Fate, Reconciled, Removed, Step,
+    Checked, Fate, Reconciled, Removed, Step, Swept,
     table::{NodePhase, Table},
 };
 use crate::workflow::{Graph, NodeId};
 
-/// The outlook for a node.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
-enum Outlook {
-    /// All that it depends on may become ready.
-    Open,
-    /// Something that it depends on won't be ready in this run, so it isn't reconciled.
-    Blocked,
-    /// Something that it depends on is removed, so it is removed as well, unless its gate prevents that.
-    Doomed,
+/// How far the run is.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Stage {
+    NotStarted,
+    /// Nodes are checked, judged and reconciled; nothing is removed.
+    Applying,
+    /// All that can be applied was applied; what isn't wanted is removed.
+    Removing,
 }
 
 /// Decides what is done next about the nodes of a workflow.
@@ -26,11 +25,13 @@ enum Outlook {
 pub struct Plan<'g> {
     graph: &'g Graph,
     table: Table,
-    /// For each node the number of those it depends on that are not ready.
-    dependencies_left: Vec<u32>,
-    outlooks: Vec<Outlook>,
-    /// Nodes behind which there is still something to visit; kept to reuse the memory.
-    open: Vec<NodeId>,
+    stage: Stage,
+    /// For each node the number of those before it for which it still waits.
+    waits_for: Vec<u32>,
+    /// For each node the number of those behind it because of which nothing of it is removed yet.
+    kept_by: Vec<u32>,
+    /// The nodes that require something that isn't wanted or takes no part.
+    doomed: Vec<bool>,
 }
 
 impl<'g> Plan<'g> {
@@ -40,105 +41,126 @@ impl<'g> Plan<'g> {
         Self::of(graph, NodePhase::Unreached)
     }
 
-    /// A run for a primary that is being deleted, in which nothing has happened yet. All nodes are marked, so it
-    /// requests only [`Step::Delete`]: conditions `only_if` and `ready` don't count any more, and nothing is held back.
+    /// A run for a primary that is being deleted, in which nothing has happened yet. No node is wanted, so it requests
+    /// only [`Step::Delete`]: conditions `only_if` and `ready` don't count any more, and nothing is held back.
     #[must_use]
     pub fn cleanup(graph: &'g Graph) -> Self {
-        Self::of(graph, NodePhase::Marked)
+        Self::of(graph, NodePhase::Unwanted)
     }
 
-    fn of(graph: &'g Graph, state: NodePhase) -> Self {
-        let dependencies_left = graph.dependency_counts().to_vec();
-        let outlooks = vec![Outlook::Open; graph.len()];
-        Self { graph, table: Table::new(graph, state), dependencies_left, outlooks, open: Vec::new() }
+    fn of(graph: &'g Graph, phase: NodePhase) -> Self {
+        Self {
+            graph,
+            table: Table::new(graph, phase),
+            stage: Stage::NotStarted,
+            waits_for: graph.dependency_counts().to_vec(),
+            kept_by: graph.dependent_counts().to_vec(),
+            doomed: vec![false; graph.len()],
+        }
     }
 
-    /// Starts the run: requests to check the nodes that depend on nothing, or to delete those on which nothing depends.
-    /// Does nothing the second time.
+    /// Starts the run: requests to check the nodes that come after nothing, or to delete those behind which there is
+    /// nothing. Does nothing the second time.
     pub fn start(&mut self, steps: &mut Vec<Step>) {
-        if self.table.start() {
+        if self.stage == Stage::NotStarted {
+            self.stage = Stage::Applying;
             for node in self.graph.nodes() {
-                match self.table.state(node) {
-                    NodePhase::Unreached => self.check_if_free(node, steps),
-                    _ => self.table.delete_if_free(node, steps),
-                }
+                self.check_if_free(node, steps);
             }
-            self.table.resolve_if_finished(self.graph);
+            self.conclude(0, steps);
         }
     }
 
     /// Takes the answer to [`Step::Check`].
     pub fn checked(&mut self, node: NodeId, checked: Checked, steps: &mut Vec<Step>) {
-        if !self.table.answer(node, NodePhase::Checking) {
-            return;
-        }
-        let first = steps.len();
-        match checked {
-            Checked::Run => self.table.ask(Step::Reconcile(node), steps),
-            Checked::Inactive => {
-                // Its dependencies are ready and aren't to be deleted, so nobody waits for its own removal.
-                self.table.settle(node, Fate::Inactive);
-                self.doom_behind(node, steps);
+        if self.table.answer(node, NodePhase::Checking) {
+            let first = steps.len();
+            match checked {
+                Checked::Run => self.table.ask(Step::Reconcile(node), steps),
+                other => self.stays_unapplied(node, other, steps),
             }
-            Checked::Remove => self.remove(node, steps),
-            Checked::Hold => self.block(node, Fate::Held, steps),
-            Checked::Waiting => self.block(node, Fate::Waiting, steps),
-            Checked::Failed => self.block(node, Fate::Failed, steps),
+            self.conclude(first, steps);
         }
-        self.conclude(first, steps);
     }
 
     /// Takes the answer to [`Step::Judge`].
     pub fn judged(&mut self, node: NodeId, judged: Checked, steps: &mut Vec<Step>) {
-        if !self.table.answer(node, NodePhase::Judging) {
-            return;
+        if self.table.answer(node, NodePhase::Judging) {
+            let first = steps.len();
+            match judged {
+                Checked::Run if self.doomed[node.index()] => {
+                    self.stays_unapplied(node, Checked::Remove, steps)
+                }
+                // It isn't reconciled in any case, so its gate is asked again when it can be.
+                Checked::Failed if !self.doomed[node.index()] => {
+                    self.table.enter(node, NodePhase::Retained { unsure: true });
+                    self.check_if_free(node, steps);
+                }
+                Checked::Run => {
+                    self.table.enter(node, NodePhase::Retained { unsure: false });
+                    self.check_if_free(node, steps);
+                }
+                other => self.stays_unapplied(node, other, steps),
+            }
+            self.conclude(first, steps);
         }
-        let first = steps.len();
-        let doomed = self.outlooks[node.index()] == Outlook::Doomed;
-        match judged {
-            // A dependency of it may also be removed, and then waits until everything behind an inactive node is gone.
-            Checked::Remove | Checked::Inactive => self.remove(node, steps),
-            Checked::Run if doomed => self.remove(node, steps),
-            Checked::Run => self.table.keep(node, false),
-            Checked::Hold => self.table.settle(node, Fate::Held),
-            Checked::Waiting => self.table.settle(node, Fate::Waiting),
-            Checked::Failed if doomed => self.table.settle(node, Fate::Failed),
-            // It isn't reconciled in any case, so its gate is asked again when it can be.
-            Checked::Failed => self.table.keep(node, true),
-        }
-        self.conclude(first, steps);
     }
 
     /// Takes the answer to [`Step::Reconcile`].
     pub fn reconciled(&mut self, node: NodeId, reconciled: Reconciled, steps: &mut Vec<Step>) {
-        if !self.table.answer(node, NodePhase::Reconciling) {
-            return;
-        }
-        let first = steps.len();
-        match reconciled {
-            Reconciled::Ready => {
-                self.table.settle(node, Fate::Ready);
-                for dependent in self.graph.dependents_of(node) {
-                    self.dependencies_left[dependent.index()] -= 1;
-                    self.check_if_free(dependent, steps);
+        if self.table.answer(node, NodePhase::Reconciling) {
+            let first = steps.len();
+            match reconciled {
+                Reconciled::Ready => {
+                    self.table.settle(node, Fate::Ready);
+                    self.pass(node, true, steps);
                 }
+                Reconciled::NotReady => self.table.settle(node, Fate::NotReady),
+                Reconciled::Waiting => self.table.settle(node, Fate::Waiting),
+                Reconciled::Failed => self.table.settle(node, Fate::Failed),
+                Reconciled::Open => self.table.enter(node, NodePhase::Open),
             }
-            Reconciled::NotReady => self.block(node, Fate::NotReady, steps),
-            Reconciled::Failed => self.block(node, Fate::Failed, steps),
+            self.conclude(first, steps);
         }
-        self.conclude(first, steps);
+    }
+
+    /// Takes the answer to [`Step::Sweep`].
+    pub fn swept(&mut self, node: NodeId, swept: Swept, steps: &mut Vec<Step>) {
+        let NodePhase::Sweeping(fate) = self.table.phase(node) else { return };
+        if self.table.answer(node, NodePhase::Sweeping(fate)) {
+            let first = steps.len();
+            self.table.settle(node, if swept == Swept::Failed { Fate::Failed } else { fate });
+            match swept {
+                Swept::Done if fate != Fate::Failed => self.release(node, steps),
+                Swept::Kept => self.table.keeps_something(node),
+                Swept::Done | Swept::Failed => {}
+            }
+            self.conclude(first, steps);
+        }
     }
 
     /// Takes the answer to [`Step::Delete`].
     pub fn removed(&mut self, node: NodeId, removed: Removed, steps: &mut Vec<Step>) {
-        self.table.removed(self.graph, node, removed, steps);
-        self.table.resolve_if_finished(self.graph);
+        if self.table.answer(node, NodePhase::Deleting) {
+            let first = steps.len();
+            let (fate, is_gone) = match removed {
+                Removed::Gone => (Fate::Gone, true),
+                Removed::Inactive => (Fate::Inactive, true),
+                Removed::NotYet => (Fate::Deleting, false),
+                Removed::Failed => (Fate::DeleteFailed, false),
+            };
+            self.table.settle(node, fate);
+            if is_gone {
+                self.release(node, steps);
+            }
+            self.conclude(first, steps);
+        }
     }
 
     /// Whether the run has started, and every step that was requested is answered.
     #[must_use]
     pub fn is_finished(&self) -> bool {
-        self.table.is_finished()
+        self.stage == Stage::Removing && self.table.is_idle()
     }
 
     /// The outcome of the node; [`Fate::Pending`] while it isn't certain.
@@ -152,76 +174,125 @@ impl<'g> Plan<'g> {
         self.graph.nodes().map(|node| (node, self.fate(node)))
     }
 
-    /// Sorts the steps of one answer in the order of the declarations; there is at most one for each node.
-    fn conclude(&mut self, first: usize, steps: &mut [Step]) {
-        steps[first..].sort_unstable_by_key(|step| step.node());
-        self.table.resolve_if_finished(self.graph);
+    /// Whether it is certain that the node isn't wanted, or takes no part.
+    pub(in crate::workflow) fn is_out(&self, node: NodeId) -> bool {
+        let phase = self.table.phase(node);
+        matches!(phase, NodePhase::Unwanted | NodePhase::Deleting) || self.fate(node).is_out()
     }
 
-    /// A node behind one that never becomes ready is never free.
+    /// Because of which node what this one no longer wants was kept: the node was reconciled, and nothing of it was
+    /// removed. Certain at the end.
+    pub(in crate::workflow) fn kept_for(&self, node: NodeId) -> Option<super::Keeper> {
+        self.table.kept_for(node)
+    }
+
+    /// Ends the work on one answer: sorts its steps in the order of the declarations, of which there is at most one for
+    /// each node. If nothing is under way, goes on to what was left for later.
+    fn conclude(&mut self, first: usize, steps: &mut Vec<Step>) {
+        steps[first..].sort_unstable_by_key(|step| step.node());
+        if self.table.is_idle() && self.stage == Stage::Applying {
+            let later: [fn(NodeId, NodePhase) -> Option<Step>; 2] = [
+                // All of these are behind one that isn't ready. They may free others by not being wanted.
+                |node, phase| (phase == NodePhase::Unreached).then_some(Step::Judge(node)),
+                |node, phase| (phase == NodePhase::Open).then_some(Step::Reconcile(node)),
+            ];
+            for step in later {
+                let due = |node| step(node, self.table.phase(node));
+                let due: Vec<Step> = self.graph.nodes().filter_map(due).collect();
+                if !due.is_empty() {
+                    due.into_iter().for_each(|step| self.table.ask(step, steps));
+                    return;
+                }
+            }
+            self.stage = Stage::Removing;
+            let mut free = Vec::new();
+            for node in self.graph.nodes() {
+                self.remove_if_free(node, &mut free, steps);
+            }
+            self.release_all(free, steps);
+            steps[first..].sort_unstable_by_key(|step| step.node());
+        }
+        if self.is_finished() {
+            self.table.resolve(self.graph);
+        }
+    }
+
+    /// A node behind one that isn't ready is never free, and a doomed one isn't applied.
     fn check_if_free(&mut self, node: NodeId, steps: &mut Vec<Step>) {
-        if self.dependencies_left[node.index()] == 0 {
-            debug_assert_eq!(self.table.state(node), NodePhase::Unreached, "a node is come to once");
+        let is_free = self.waits_for[node.index()] == 0 && !self.doomed[node.index()];
+        if is_free && matches!(self.table.phase(node), NodePhase::Unreached | NodePhase::Retained { .. }) {
             self.table.ask(Step::Check(node), steps);
         }
     }
 
-    /// Nothing more is done about the node, and nothing behind it is reconciled.
-    fn block(&mut self, node: NodeId, fate: Fate, steps: &mut Vec<Step>) {
-        self.table.settle(node, fate);
-        self.judge_behind(node, steps);
-    }
-
-    /// Requests to judge everything behind the node that isn't judged yet.
-    fn judge_behind(&mut self, node: NodeId, steps: &mut Vec<Step>) {
-        // The steps are the list of those that are still to be looked behind.
-        let (mut node, mut next) = (node, steps.len());
-        loop {
-            for behind in self.graph.dependents_of(node) {
-                let outlook = &mut self.outlooks[behind.index()];
-                if *outlook == Outlook::Open {
-                    *outlook = Outlook::Blocked;
-                    self.table.ask(Step::Judge(behind), steps);
-                }
+    /// The node isn't applied, by its own answer.
+    fn stays_unapplied(&mut self, node: NodeId, because: Checked, steps: &mut Vec<Step>) {
+        match because {
+            Checked::Run | Checked::Failed => self.table.settle(node, Fate::Failed),
+            Checked::Hold => self.table.settle(node, Fate::Held),
+            Checked::Waiting => self.table.settle(node, Fate::Waiting),
+            Checked::Inactive => {
+                self.table.settle(node, Fate::Inactive);
+                self.pass(node, false, steps);
             }
-            let Some(step) = steps.get(next) else { break };
-            (node, next) = (step.node(), next + 1);
+            Checked::Remove => {
+                self.table.enter(node, NodePhase::Unwanted);
+                self.pass(node, false, steps);
+            }
         }
     }
 
-    /// The node is removed, and so is everything behind it that allows this.
-    fn remove(&mut self, node: NodeId, steps: &mut Vec<Step>) {
-        self.table.mark(node);
-        self.doom_behind(node, steps);
-        self.table.delete_if_free(node, steps);
-    }
-
-    /// What depends on the node is removed, unless its gate prevents that. It is judged first; what was judged already
-    /// follows at once.
-    fn doom_behind(&mut self, node: NodeId, steps: &mut Vec<Step>) {
-        let mut node = node;
-        loop {
-            for behind in self.graph.dependents_of(node) {
-                match std::mem::replace(&mut self.outlooks[behind.index()], Outlook::Doomed) {
-                    Outlook::Doomed => {}
-                    Outlook::Open => {
-                        self.table.ask(Step::Judge(behind), steps);
-                        self.judge_behind(behind, steps);
-                    }
-                    Outlook::Blocked => match self.table.state(behind) {
+    /// Nobody has to wait for the node any more: it is ready, or it isn't wanted or takes no part, and dooms what requires
+    /// it.
+    fn pass(&mut self, node: NodeId, exists: bool, steps: &mut Vec<Step>) {
+        let mut passed = vec![(node, exists)];
+        while let Some((node, exists)) = passed.pop() {
+            for (behind, requires) in self.graph.edges_from(node) {
+                self.waits_for[behind.index()] -= 1;
+                if exists || !requires {
+                    self.check_if_free(behind, steps);
+                } else if !std::mem::replace(&mut self.doomed[behind.index()], true) {
+                    match self.table.phase(behind) {
+                        NodePhase::Unreached => self.table.ask(Step::Judge(behind), steps),
                         NodePhase::Retained { unsure: false } => {
-                            self.table.mark(behind);
-                            self.table.delete_if_free(behind, steps);
-                            self.open.push(behind);
+                            self.table.enter(behind, NodePhase::Unwanted);
+                            passed.push((behind, false));
                         }
                         NodePhase::Retained { unsure: true } => self.table.settle(behind, Fate::Failed),
-                        // Nodes that are still being judged learn it with their answers; all others have their fates, or are already being removed.
+                        // A node that is being judged learns it with its answer; all others have their fates.
                         _ => {}
-                    },
+                    }
                 }
             }
-            let Some(marked) = self.open.pop() else { break };
-            node = marked;
+        }
+    }
+
+    /// Requests the removal of the node, or of what it no longer wants, if nothing behind it keeps that. Nodes about which
+    /// nothing has to be done are added to `free`.
+    fn remove_if_free(&mut self, node: NodeId, free: &mut Vec<NodeId>, steps: &mut Vec<Step>) {
+        if self.kept_by[node.index()] == 0 {
+            match self.table.phase(node) {
+                NodePhase::Unwanted => self.table.ask(Step::Delete(node), steps),
+                NodePhase::Settled(Fate::Ready | Fate::NotReady | Fate::Failed) => {
+                    self.table.ask(Step::Sweep(node), steps);
+                }
+                NodePhase::Settled(Fate::Inactive) => free.push(node),
+                _ => {}
+            }
+        }
+    }
+
+    /// The node doesn't keep what it comes after any more.
+    fn release(&mut self, node: NodeId, steps: &mut Vec<Step>) {
+        self.release_all(vec![node], steps);
+    }
+
+    fn release_all(&mut self, mut free: Vec<NodeId>, steps: &mut Vec<Step>) {
+        while let Some(node) = free.pop() {
+            for before in self.graph.dependencies_of(node) {
+                self.kept_by[before.index()] -= 1;
+                self.remove_if_free(before, &mut free, steps);
+            }
         }
     }
 }

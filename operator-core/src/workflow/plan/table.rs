@@ -1,6 +1,6 @@
 //! The plan's data about each node.
 
-use super::{Fate, Removed, Step};
+use super::{Fate, Keeper, RemovalObstacle, Step};
 use crate::workflow::{Graph, NodeId};
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -11,12 +11,16 @@ pub(super) enum NodePhase {
     Checking,
     /// Its conditions are being evaluated, although it isn't reconciled.
     Judging,
-    /// Not reconciled, and so far not removed; `unsure` whether its gate would allow removal.
+    /// Not reconciled so far, and wanted as far as it is known; `unsure` if its gate couldn't be asked.
     Retained { unsure: bool },
     /// Being reconciled.
     Reconciling,
-    /// To be deleted once nothing depends on it any more.
-    Marked,
+    /// Reconciled; what comes of it depends on other nodes.
+    Open,
+    /// To be deleted once nothing behind it keeps it.
+    Unwanted,
+    /// What it no longer wants is being removed. Afterwards it has this fate.
+    Sweeping(Fate),
     /// Being deleted.
     Deleting,
     /// Nothing more happens to it.
@@ -25,126 +29,97 @@ pub(super) enum NodePhase {
 
 #[derive(Clone, Debug)]
 pub(super) struct Table {
-    states: Vec<NodePhase>,
-    /// For each node the number of those depending on it that are not gone.
-    dependents_left: Vec<u32>,
+    phases: Vec<NodePhase>,
+    /// The nodes that keep something that they no longer want.
+    keeping: Vec<NodeId>,
+    /// Because of which node nothing of each was removed; filled in at the end.
+    keepers: Vec<Option<Blame<RemovalObstacle>>>,
     /// The number of steps that were requested and are not answered.
     unanswered: usize,
-    started: bool,
 }
 
 impl Table {
-    pub(super) fn new(graph: &Graph, state: NodePhase) -> Self {
-        let dependents_left = graph.dependent_counts().to_vec();
-        Self { states: vec![state; graph.len()], dependents_left, unanswered: 0, started: false }
+    pub(super) fn new(graph: &Graph, phase: NodePhase) -> Self {
+        Self { phases: vec![phase; graph.len()], keeping: Vec::new(), keepers: Vec::new(), unanswered: 0 }
     }
 
-    /// Whether this is the first time.
-    pub(super) const fn start(&mut self) -> bool {
-        !std::mem::replace(&mut self.started, true)
+    /// Whether every step that was requested is answered.
+    pub(super) const fn is_idle(&self) -> bool {
+        self.unanswered == 0
     }
 
-    pub(super) const fn is_finished(&self) -> bool {
-        self.started && self.unanswered == 0
-    }
-
-    pub(super) fn state(&self, node: NodeId) -> NodePhase {
-        self.states[node.index()]
+    pub(super) fn phase(&self, node: NodeId) -> NodePhase {
+        self.phases[node.index()]
     }
 
     pub(super) fn fate(&self, node: NodeId) -> Fate {
-        match self.state(node) {
-            NodePhase::Settled(fate) => fate,
+        match self.phase(node) {
+            NodePhase::Settled(fate) | NodePhase::Sweeping(fate) => fate,
             _ => Fate::Pending,
         }
     }
 
     /// Requests a step.
     pub(super) fn ask(&mut self, step: Step, steps: &mut Vec<Step>) {
-        self.states[step.node().index()] = match step {
+        let phase = match step {
             Step::Check(_) => NodePhase::Checking,
             Step::Judge(_) => NodePhase::Judging,
             Step::Reconcile(_) => NodePhase::Reconciling,
+            Step::Sweep(node) => NodePhase::Sweeping(self.fate(node)),
             Step::Delete(_) => NodePhase::Deleting,
         };
+        self.enter(step.node(), phase);
         self.unanswered += 1;
         steps.push(step);
     }
 
     /// Takes the answer to a step. `false` if the step wasn't requested.
     pub(super) fn answer(&mut self, node: NodeId, asked: NodePhase) -> bool {
-        let expected = self.state(node) == asked;
+        let expected = self.phase(node) == asked;
         self.unanswered -= usize::from(expected);
         expected
     }
 
+    pub(super) fn enter(&mut self, node: NodeId, phase: NodePhase) {
+        self.phases[node.index()] = phase;
+    }
+
     pub(super) fn settle(&mut self, node: NodeId, fate: Fate) {
-        self.states[node.index()] = NodePhase::Settled(fate);
+        self.enter(node, NodePhase::Settled(fate));
     }
 
-    pub(super) fn keep(&mut self, node: NodeId, unsure: bool) {
-        self.states[node.index()] = NodePhase::Retained { unsure };
+    /// The node was swept, and not all that it no longer wants could be removed.
+    pub(super) fn keeps_something(&mut self, node: NodeId) {
+        self.keeping.push(node);
     }
 
-    pub(super) fn mark(&mut self, node: NodeId) {
-        self.states[node.index()] = NodePhase::Marked;
-    }
-
-    /// Requests the deletion of the node if it is marked and nothing that depends on it is left.
-    pub(super) fn delete_if_free(&mut self, node: NodeId, steps: &mut Vec<Step>) {
-        if self.state(node) == NodePhase::Marked && self.dependents_left[node.index()] == 0 {
-            self.ask(Step::Delete(node), steps);
-        }
-    }
-
-    /// Takes the answer to a deletion, and requests those that it has made possible.
-    pub(super) fn removed(&mut self, graph: &Graph, node: NodeId, removed: Removed, steps: &mut Vec<Step>) {
-        if !self.answer(node, NodePhase::Deleting) {
-            return;
-        }
-        let fate = match removed {
-            Removed::Gone => Fate::Gone,
-            Removed::NotYet => Fate::Deleting,
-            Removed::Failed => Fate::DeleteFailed,
-            Removed::Inactive => Fate::Inactive,
-        };
-        self.settle(node, fate);
-        if fate.is_removed() {
-            for dependency in graph.dependencies_of(node) {
-                // Also for a dependency that isn't marked: it may be marked later, through another gate.
-                self.dependents_left[dependency.index()] -= 1;
-                self.delete_if_free(dependency, steps);
-            }
-        }
+    pub(super) fn kept_for(&self, node: NodeId) -> Option<Keeper> {
+        let blame = self.keepers.get(node.index()).copied().flatten()?;
+        (blame.distance > 0).then_some(Keeper { by: blame.by, because: blame.because })
     }
 
     /// Once nothing more will happen: determines for each node about which nothing was done which other node is the
-    /// cause. Called after every answer; nearly always there is nothing to determine yet.
-    #[inline]
-    pub(super) fn resolve_if_finished(&mut self, graph: &Graph) {
-        if self.is_finished() {
-            self.resolve(graph);
+    /// cause.
+    pub(super) fn resolve(&mut self, graph: &Graph) {
+        let blocked = |phase: &NodePhase| matches!(phase, NodePhase::Retained { .. });
+        if self.phases.iter().any(blocked) {
+            self.blame_for_what_waits(graph);
         }
-    }
-
-    fn resolve(&mut self, graph: &Graph) {
-        if self.states.iter().any(|state| matches!(state, NodePhase::Retained { .. })) {
-            self.blame_for_what_is_kept(graph);
-        }
-        if self.states.contains(&NodePhase::Marked) {
+        let is_obstacle = |node| self.fate(node).removal_obstacle().is_some();
+        if !self.keeping.is_empty() || graph.nodes().any(is_obstacle) {
             self.blame_for_what_is_left(graph);
         }
     }
 
-    fn blame_for_what_is_kept(&mut self, graph: &Graph) {
-        let mut blame = vec![None; self.states.len()];
+    fn blame_for_what_waits(&mut self, graph: &Graph) {
+        let mut blame = vec![None; self.phases.len()];
         for node in graph.in_order() {
             let own = self.fate(node).obstacle();
             blame[node.index()] = own.map(|because| Blame { distance: 0, by: node, because });
-            if matches!(self.state(node), NodePhase::Retained { .. }) {
+            if matches!(self.phase(node), NodePhase::Retained { .. }) {
                 let nearest = Blame::nearest(graph.dependencies_of(node), &blame);
-                // A node without anybody to blame has dependencies that are all ready, so it was reconciled.
-                let blamed = nearest.expect("a node that was only judged depends on one that isn't ready");
+                // A node without anybody to blame waits for nothing, so it was reconciled.
+                let blamed = nearest.expect("a node that was only judged comes after one that isn't ready");
                 self.settle(node, Fate::Blocked { by: blamed.by, because: blamed.because });
                 blame[node.index()] = Some(blamed);
             }
@@ -152,22 +127,24 @@ impl Table {
     }
 
     fn blame_for_what_is_left(&mut self, graph: &Graph) {
-        let mut blame = vec![None; self.states.len()];
+        let mut blame = vec![None; self.phases.len()];
         for node in graph.in_order().rev() {
-            let own = self.fate(node).removal_obstacle();
-            blame[node.index()] = own.map(|because| Blame { distance: 0, by: node, because });
-            if self.state(node) == NodePhase::Marked {
-                let nearest = Blame::nearest(graph.dependents_of(node), &blame);
-                let blamed = nearest.expect("a node that wasn't deleted has a dependent that isn't gone");
+            let keeps = self.keeping.contains(&node).then_some(RemovalObstacle::Keeping);
+            let own = self.fate(node).removal_obstacle().or(keeps);
+            let own = own.map(|because| Blame { distance: 0, by: node, because });
+            let nearest = Blame::nearest(graph.dependents_of(node), &blame);
+            if self.phase(node) == NodePhase::Unwanted {
+                let blamed = nearest.expect("a node that wasn't deleted has one behind it that keeps it");
                 self.settle(node, Fate::RemovalBlocked { by: blamed.by, because: blamed.because });
-                blame[node.index()] = Some(blamed);
             }
+            blame[node.index()] = own.or(nearest);
         }
+        self.keepers = blame;
     }
 }
 
 /// The nodes that block a node's neighbours, and their distance from the node.
-#[derive(Clone, Copy)]
+#[derive(Clone, Copy, Debug)]
 struct Blame<O> {
     distance: usize,
     by: NodeId,

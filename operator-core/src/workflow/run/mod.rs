@@ -19,7 +19,11 @@ mod steps;
 #[cfg(test)]
 mod tests;
 
-use std::{collections::BTreeSet, sync::Arc, task::Poll};
+use std::{
+    collections::{BTreeMap, BTreeSet},
+    sync::Arc,
+    task::Poll,
+};
 
 use futures::{
     FutureExt, StreamExt,
@@ -33,19 +37,19 @@ use parking_lot::Mutex;
 use super::{
     AnyWorkflow, NodeId,
     declare::{any_node::AnyNode, builder::Declared},
-    plan::{Checked, Fate, Plan, Reconciled, Removed, Step},
+    plan::{Checked, Fate, Plan, Reconciled, Removed, Step, Swept},
 };
 use crate::{
     dependent::Objects,
     environment::Now,
     observe::Observation,
-    reconciler::{AnyContext, ManagedWorkflow, Parted, Unfinished},
+    reconciler::{AnyContext, ManagedWorkflow, Parted, Unfinished, Wants},
     resource::{AnyObject, ObjectKey, ResourceType, label_value},
-    results::{NodeKey, NodeState, Secondary, WorkflowError, WorkflowResult},
+    results::{NodeKey, NodeState, ReconcileResult, Secondary, WorkflowError, WorkflowResult},
 };
 
-use part::Only;
-use record::{Activity, NodeRecord, NodeRecords, Part, state_of, unwanted};
+use part::{OUTSIDE, Only};
+use record::{Activity, NodeRecord, NodeRecords, Part, kept_for, state_of, unwanted};
 
 /// The caller of a workflow.
 #[derive(Clone, Copy, PartialEq, Eq)]
@@ -121,9 +125,14 @@ impl Course<'_> {
             let why = unwanted.get_mut(node.index()).and_then(Option::take);
             // One after the other: if two were held at the same time, the order would have to be the same everywhere.
             let blocking = fate.blocked_by().map(|by| records.get(by).reason.clone());
+            let keeper = plan.kept_for(node).map(|of| (of, records.get(of.by).reason == OUTSIDE));
             let mut record = records.get(node);
             let state = state_of(fate, &record, blocking.as_deref(), graph, || self.run.now());
-            record.finish(declared.name(), state, why)
+            let leaves = record.reconciled.as_ref().is_some_and(ReconcileResult::leaves);
+            let kept = keeper
+                .filter(|_| leaves)
+                .map(|(of, is_outside)| kept_for(graph.name(of.by), of.because, is_outside));
+            record.finish(declared.name(), state, why, kept)
         });
         WorkflowResult::new(nodes.collect())
     }
@@ -150,6 +159,7 @@ enum Reply {
     Checked(Checked),
     Judged(Checked),
     Reconciled(Reconciled),
+    Swept(Swept),
     Removed(Removed),
 }
 
@@ -160,6 +170,7 @@ impl Reply {
             Self::Checked(checked) => plan.checked(node, checked, steps),
             Self::Judged(judged) => plan.judged(node, judged, steps),
             Self::Reconciled(reconciled) => plan.reconciled(node, reconciled, steps),
+            Self::Swept(swept) => plan.swept(node, swept, steps),
             Self::Removed(removed) => plan.removed(node, removed, steps),
         }
     }
@@ -169,6 +180,7 @@ impl WorkflowRun<'_> {
     async fn drive(&self, plan: Plan<'_>, unfinished: Unfinished<'_>) -> WorkflowResult {
         // Another run of a workflow, within the same run of the primary, may have read other data.
         self.context.memo().clear();
+        self.context.remembered().lock().note_out(BTreeMap::new());
         let graph = &self.workflow.graph;
         let mut course =
             Course { run: self, plan, records: NodeRecords::of(graph), unfinished: Some(unfinished) };
@@ -220,8 +232,7 @@ impl WorkflowRun<'_> {
                     }
                 };
                 if let Some(answer) = known {
-                    answer.give(plan, node, &mut steps);
-                    self.tell_if_settled(plan, records, node);
+                    self.take(answer, plan, records, node, &mut steps);
                 }
             }
             steps.clear();
@@ -231,9 +242,27 @@ impl WorkflowRun<'_> {
                 steps.extend(postponed.extract_if(.., |step| step.node() == node));
                 continue;
             };
-            answer.give(plan, node, &mut steps);
-            self.tell_if_settled(plan, records, node);
+            self.take(answer, plan, records, node, &mut steps);
         }
+    }
+
+    /// Passes an answer on. What isn't wanted is known to the context from now on.
+    fn take(
+        &self,
+        answer: Reply,
+        plan: &mut Plan<'_>,
+        records: &NodeRecords,
+        node: NodeId,
+        steps: &mut Vec<Step>,
+    ) {
+        answer.give(plan, node, steps);
+        if !self.cleans_up && plan.is_out(node) {
+            let graph = &self.workflow.graph;
+            let out = graph.nodes().filter(|node| plan.is_out(*node));
+            let out = out.map(|node| (label_value(graph.name(node)), plan.fate(node) != Fate::Inactive));
+            self.context.remembered().lock().note_out(out.collect());
+        }
+        self.tell_if_settled(plan, records, node);
     }
 
     fn tell_if_settled(&self, plan: &Plan<'_>, records: &NodeRecords, node: NodeId) {
@@ -329,7 +358,7 @@ impl ManagedWorkflow for AnyWorkflow {
         key: &ObjectKey,
         primary: &AnyObject,
         context: &Arc<AnyContext>,
-    ) -> Vec<(String, Option<bool>)> {
+    ) -> Vec<Wants> {
         let is_kind =
             |objects: &Objects| (objects.kind.group(), objects.kind.kind()) == (kind.group(), kind.kind());
         let of_kind = self.0.nodes.iter().filter(|node| {
@@ -338,12 +367,21 @@ impl ManagedWorkflow for AnyWorkflow {
                 && declaration.capabilities.can_write()
                 && declaration.objects.as_ref().is_some_and(is_kind)
         });
-        let answers = of_kind.map(|node| (node, node.dependent.wants(key, primary, context)));
-        // A node that doesn't take part for now is never asked, and one that comes after others may wait for long.
-        let answers = answers.filter(|(node, wants)| {
-            (node.activations.is_empty() && node.after.is_empty()) || wants.is_some()
+        let answers = of_kind.map(|node| {
+            let name = label_value(node.dependent.name());
+            let is_out = context.remembered().lock().is_going(&name).is_some();
+            let wants = if is_out { Some(false) } else { node.dependent.wants(key, primary, context) };
+            Wants { node: name, wants, is_late: !node.activations.is_empty() || !node.after.is_empty() }
         });
-        answers.map(|(node, wants)| (label_value(node.dependent.name()), wants)).collect()
+        answers.collect()
+    }
+
+    fn are_in_order(&self, one: &str, other: &str) -> bool {
+        let graph = &self.0.graph;
+        let find = |label: &str| graph.nodes().find(|node| label_value(graph.name(*node)) == label);
+        let (Some(one), Some(other)) = (find(one), find(other)) else { return false };
+        graph.transitive_dependents_of(one).contains(&other)
+            || graph.transitive_dependents_of(other).contains(&one)
     }
 
     fn is_explicit(&self) -> bool {

@@ -15,7 +15,7 @@ use crate::{
 };
 
 /// The reason for a removal to wait for a node outside.
-const OUTSIDE: &str = "it takes no part in this run";
+pub(super) const OUTSIDE: &str = "it isn't in this part";
 
 /// The nodes that take part.
 pub(super) struct Only {
@@ -75,7 +75,7 @@ pub(super) fn outside(step: Step, is_gone: bool) -> Option<Reply> {
         Step::Judge(_) => Some(Reply::Judged(checked)),
         Step::Delete(_) => Some(Reply::Removed(Removed::Gone)),
         // It is held, or gone.
-        Step::Reconcile(_) => None,
+        Step::Reconcile(_) | Step::Sweep(_) => None,
     }
 }
 

@@ -1,5 +1,6 @@
-//! The leftovers of nodes that the controller no longer has. They are removed when all other nodes have come to an end:
-//! by then, a node that wants such an object under its name has taken it over.
+//! The leftovers of nodes that the controller no longer has. They are removed after all other removals, unless a node failed
+//! or is held, and only if each node that makes such objects has said what it wants: by then, a node that wants such an
+//! object under its name has taken it over.
 
 use std::{
     collections::{BTreeMap, BTreeSet},
@@ -18,14 +19,17 @@ use crate::{
 /// Its name in the result, if it fails.
 const NAME: &str = "(former nodes)";
 
-/// Removes them, unless a node that may want some of them hasn't come to an end; failures are in the result.
+/// Removes them, unless a node failed or is held; failures are in the result.
 pub(super) async fn prune(
     workflow: &Declared,
     primary: &AnyObject,
     context: &Arc<AnyContext>,
     result: &mut WorkflowResult,
 ) {
-    if !result.nodes().iter().all(|node| has_ended(&node.state)) {
+    let stops = |state: &NodeState| {
+        matches!(state, NodeState::Failed { .. } | NodeState::Held { .. } | NodeState::Pending { .. })
+    };
+    if result.nodes().iter().any(|node| stops(&node.state)) {
         return;
     }
     if let Err(error) = try_to(workflow, primary, context, result).await {
@@ -43,6 +47,7 @@ fn former(name: &str, state: NodeState) -> NodeResult {
         conditions: BTreeMap::new(),
         error: None,
         unwanted: None,
+        kept: None,
     }
 }
 
@@ -54,12 +59,10 @@ async fn try_to(
 ) -> Result<(), BoxError> {
     let pruning = Pruning { data: workflow.settings.prunes_data };
     let mut sources = BTreeSet::new();
-    // The event source of a node that takes no part doesn't run.
-    let active = workflow
-        .nodes
-        .iter()
-        .zip(result.nodes())
-        .filter(|(_, result)| !matches!(result.state, NodeState::Inactive { .. }));
+    // The event source of a node that takes no part doesn't run, and that of one that waits may not.
+    let active = workflow.nodes.iter().zip(result.nodes()).filter(|(_, result)| {
+        !matches!(result.state, NodeState::Inactive { .. } | NodeState::Waiting { .. })
+    });
     for (node, _) in active {
         let declaration = node.dependent.declaration();
         // Another node with the source may be able to: one that retains or reads objects, or keeps ids in them, prunes nothing.
@@ -116,21 +119,4 @@ fn has_definition(kind: &ResourceType) -> bool {
 pub(in crate::workflow) fn asks(retired: &[AnyDependent]) -> impl Iterator<Item = Access> {
     let is_asked = retired.iter().flat_map(kinds).any(has_definition);
     is_asked.then(to_watch_definitions).into_iter()
-}
-
-/// Whether a node has done all its work, so the objects it wants belong to it.
-const fn has_ended(state: &NodeState) -> bool {
-    match state {
-        NodeState::Ready(_)
-        | NodeState::NotReady { .. }
-        | NodeState::Inactive { .. }
-        | NodeState::Deleted
-        | NodeState::Deleting { .. }
-        | NodeState::Left { .. } => true,
-        NodeState::Failed { .. }
-        | NodeState::Waiting { .. }
-        | NodeState::Pending { .. }
-        | NodeState::Blocked { .. }
-        | NodeState::Held { .. } => false,
-    }
 }

@@ -4,6 +4,7 @@ use std::{collections::BTreeMap, fmt, mem::take, sync::Arc};
 
 use parking_lot::{Mutex, MutexGuard};
 
+use super::part::OUTSIDE;
 use crate::{
     environment::Now,
     observe::error_chain,
@@ -13,7 +14,7 @@ use crate::{
     },
     workflow::{
         Graph, NodeId,
-        plan::{Fate, Obstacle, RemovalObstacle},
+        plan::{Checked, Fate, Obstacle, RemovalObstacle},
     },
 };
 
@@ -71,6 +72,10 @@ pub(super) struct NodeRecord {
     pub(super) conditions: BTreeMap<ConditionKind, Verdict>,
     pub(super) reconciled: Option<ReconcileResult>,
     error: Option<(Arc<BoxError>, String)>,
+    /// The answer to the question whether it should exist, if its dependent was asked before its turn.
+    pub(super) judged: Option<Checked>,
+    /// Whether it was reconciled, and came to an end that could change.
+    pub(super) was_open: bool,
     /// The reason for its outcome.
     pub(super) reason: String,
     /// Why it counts as gone without having been deleted.
@@ -118,17 +123,18 @@ impl NodeRecord {
         name: Arc<str>,
         state: NodeState,
         unwanted: Option<Unwanted>,
+        kept: Option<String>,
     ) -> NodeResult {
         let (conditions, reconciled) = (take(&mut self.conditions), self.reconciled.take());
         // A gate that couldn't be evaluated yet isn't a failure if nothing depended on its answer.
         let error =
             self.error.take().filter(|_| matches!(state, NodeState::Failed { .. })).map(|(error, _)| error);
-        NodeResult { name, state, reconciled, conditions, error, unwanted }
+        NodeResult { name, state, reconciled, conditions, error, unwanted, kept }
     }
 }
 
-/// Why each node should not exist: the nearest node that decided so, among those that it depends on and itself. Empty
-/// if all should exist.
+/// Why each node should not exist: the nearest node that decided so, among those that it requires and itself. Empty if
+/// all should exist.
 pub(super) fn unwanted(
     graph: &Graph,
     fate: impl Fn(NodeId) -> Fate,
@@ -147,7 +153,7 @@ pub(super) fn unwanted(
             let record = records.get(node);
             (record.removes.is_some(), record.deleted)
         };
-        let above = graph.dependencies_of(node).filter_map(|above| nearest[above.index()]).min();
+        let above = graph.required_by(node).filter_map(|above| nearest[above.index()]).min();
         nearest[node.index()] = match above {
             _ if says_so => Some((0, node)),
             Some((distance, by)) if is_removed => Some((distance + 1, by)),
@@ -165,6 +171,20 @@ pub(super) fn unwanted(
         unwanted[node.index()] = Some(Unwanted { by, reason, deleted });
     }
     unwanted
+}
+
+/// Because of which node something stays that isn't wanted any more, in words.
+pub(super) fn kept_for(by: &str, because: RemovalObstacle, is_outside: bool) -> String {
+    let why = match because {
+        RemovalObstacle::Held if is_outside => "isn't in this part",
+        RemovalObstacle::Held => "is held",
+        RemovalObstacle::Waiting | RemovalObstacle::Blocked => "waits",
+        RemovalObstacle::Failed => "has failed",
+        RemovalObstacle::Deleting => "isn't gone yet",
+        RemovalObstacle::DeleteFailed => "can't be deleted",
+        RemovalObstacle::Keeping => "keeps something that it no longer wants",
+    };
+    format!("stays for {by}, which {why}")
 }
 
 /// What is reported about a node with this fate; `blocking` is the reason of the node that blocks it, if there is one.
@@ -212,9 +232,14 @@ pub(super) fn state_of(
         Fate::RemovalBlocked { by, because } => match because {
             RemovalObstacle::Deleting => blocked(by, "to be gone"),
             RemovalObstacle::DeleteFailed => blocked_by(by, "to be gone, which failed".to_owned()),
+            RemovalObstacle::Held if blocking == Some(OUTSIDE) => {
+                NodeState::Waiting { reason: kept_for(graph.name(by), because, true) }
+            }
             RemovalObstacle::Held => blocked(by, "to be released"),
             RemovalObstacle::Waiting => blocked(by, "to start"),
             RemovalObstacle::Failed => blocked_by(by, "to be released, which failed".to_owned()),
+            RemovalObstacle::Blocked => blocked_by(by, "to be brought about without it".to_owned()),
+            RemovalObstacle::Keeping => blocked_by(by, "to give up what it no longer wants".to_owned()),
         },
     }
 }

@@ -13,7 +13,10 @@ use crate::{
     event_source::Claimant,
     observe::error_chain,
     reconciler::BoxError,
-    results::{ConditionKind, HoldCode, Leaving, Panicked, Secondary, Verdict},
+    results::{
+        ConditionKind, HoldCode, Leaving, Panicked, ReconcileResult, Secondary, Verdict,
+        dependent_error::undecided,
+    },
     workflow::{
         Cluster, NodeId,
         conditions::{
@@ -21,7 +24,7 @@ use crate::{
             is_deleted,
         },
         declare::{any_node::AnyNode, ending::Ending},
-        plan::{Checked, Reconciled, Removed, Step},
+        plan::{Checked, Reconciled, Removed, Step, Swept},
     },
 };
 
@@ -47,6 +50,10 @@ impl WorkflowRun<'_> {
                     let reconciled = self.reconcile(node, record).await;
                     Reply::Reconciled(or_failed(record, reconciled, Reconciled::Failed))
                 }
+                Step::Sweep(_) => {
+                    let swept = self.sweep(node, record).await;
+                    Reply::Swept(or_failed(record, swept, Swept::Failed))
+                }
                 Step::Delete(_) => {
                     let removed = self.delete(step.node(), node, record).await;
                     Reply::Removed(or_failed(record, removed, Removed::Failed))
@@ -65,8 +72,15 @@ impl WorkflowRun<'_> {
         let answer = match step {
             Step::Check(_) => Reply::Checked,
             Step::Judge(_) => Reply::Judged,
+            Step::Sweep(_) => {
+                let leaves = record.reconciled.as_ref().is_some_and(ReconcileResult::leaves);
+                return (!leaves).then_some(Reply::Swept(Swept::Done));
+            }
             Step::Reconcile(_) | Step::Delete(_) => return None,
         };
+        if let Some(judged) = record.judged {
+            return Some(answer(judged));
+        }
         match record.activity {
             Some(Ok(Activity::Inactive)) => {
                 record.removes = Some(record.reason.clone());
@@ -96,7 +110,11 @@ impl WorkflowRun<'_> {
         let wish = node.dependent.wish(self.primary, self.context);
         let (checked, answer) = match self.called(Part::Dependent, record, wish).await? {
             // No condition was set.
-            Want::Is(()) => return Ok(Checked::Run),
+            Want::Is(()) => {
+                // What was asked before its turn isn't asked again in its turn.
+                record.lock().judged = Some(Checked::Run);
+                return Ok(Checked::Run);
+            }
             Want::None(reason) => {
                 record.lock().removes = Some(reason.clone());
                 (Checked::Remove, Verdict::not_met(reason))
@@ -111,13 +129,35 @@ impl WorkflowRun<'_> {
         Ok(checked)
     }
 
+    /// Removes what is left of a node that was reconciled, and isn't wanted any more.
+    async fn sweep(&self, node: &AnyNode, record: &Mutex<NodeRecord>) -> Result<Swept, BoxError> {
+        let call = node.dependent.sweep(self.primary, self.context);
+        let removed = self.called(Part::Dependent, record, call).await?;
+        let keeps = removed.leaves();
+        let mut record = record.lock();
+        let all = record.reconciled.get_or_insert_default();
+        all.add(removed);
+        all.check()?;
+        Ok(if keeps { Swept::Kept } else { Swept::Done })
+    }
+
     async fn reconcile(&self, node: &AnyNode, record: &Mutex<NodeRecord>) -> Result<Reconciled, BoxError> {
         let call = node.dependent.attempt(self.primary, self.context);
-        let reconciled = self.called(Part::Dependent, record, call).await?;
+        let reconciled = match self.called(Part::Dependent, record, call).await {
+            Ok(reconciled) => reconciled,
+            Err(error) => return unless_undecided(record, error),
+        };
         let (nothing, complete) = (reconciled.operations().is_empty(), reconciled.check());
         let lacking = reconciled.lacking().map(str::to_owned);
+        let going = reconciled.going().filter(|_| node.dependent.capabilities().can_write());
         record.lock().reconciled = Some(reconciled);
-        complete?;
+        if let Err(error) = complete {
+            return unless_undecided(record, error.into());
+        }
+        if let Some(going) = going {
+            record.lock().reason = format!("{going} is being deleted, and is made anew when it is gone");
+            return Ok(Reconciled::Waiting);
+        }
         if nothing && node.has_to_be_found() {
             record.lock().reason = lacking.unwrap_or_else(|| "nothing found".to_owned());
             return Ok(Reconciled::NotReady);
@@ -152,6 +192,10 @@ impl WorkflowRun<'_> {
             let call = node.dependent.remove(self.primary, self.context);
             let deleted = self.called(Part::Dependent, record, call).await?;
             record.lock().deleted = Some(deleted.found);
+            if let Some(kept) = deleted.kept {
+                record.lock().reason = kept;
+                return Ok(Removed::NotYet);
+            }
             let ending = self.workflow.endings[id.index()];
             if deleted.deletion == Deletion::Asked && !self.is_over(node, ending, record).await? {
                 return Ok(Removed::NotYet);
@@ -308,6 +352,14 @@ impl WorkflowRun<'_> {
         };
         answer.unwrap_or_else(|payload| Err(Panicked::new(&part, &*payload).into()))
     }
+}
+
+/// The answer of a node that failed. If it lacks the word of another node, it is asked once more, and then waits.
+fn unless_undecided(record: &Mutex<NodeRecord>, error: BoxError) -> Result<Reconciled, BoxError> {
+    let Some(reason) = undecided(&*error) else { return Err(error) };
+    let mut record = record.lock();
+    record.reason = reason;
+    Ok(if std::mem::replace(&mut record.was_open, true) { Reconciled::Waiting } else { Reconciled::Open })
 }
 
 /// The answer of a step; if it has failed, the record says so.

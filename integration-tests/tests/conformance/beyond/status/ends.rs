@@ -242,7 +242,7 @@ async fn what_is_removed_says_by_whom_and_why() -> Result<()> {
         "odd" => Want::none("the value is odd"),
         _ => Want::of(()),
     });
-    let behind = Child("behind").node().after(&first);
+    let behind = Child("behind").node().requires(&first);
     let workflow = Workflow::builder().nodes((first, behind)).build()?;
     let status = |_: &TestResource, run: &Run<TestResource>| {
         let removed = run.removed().filter_map(|node| {

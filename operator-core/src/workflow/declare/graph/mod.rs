@@ -1,7 +1,7 @@
 //! Which node depends on which.
 //!
 //! ```text
-//! (name, names it depends on)… ──▶ wiring: all mistakes at once ──▶ Graph: never changes again
+//! (name, names it depends on, by which word)… ──▶ wiring: all mistakes at once ──▶ Graph: never changes again
 //! ```
 //!
 //! # Guarantees
@@ -51,9 +51,9 @@ impl From<NodeIndex> for NodeId {
 pub struct Graph {
     names: Vec<Box<str>>,
     /// From each node to its neighbours, in the order of the declarations: in one piece, because each run visits all of
-    /// them.
-    dependents: Csr<(), ()>,
-    dependencies: Csr<(), ()>,
+    /// them. An edge says whether the dependent node requires the other one.
+    dependents: Csr<(), bool>,
+    dependencies: Csr<(), bool>,
     /// The number of neighbours of each node, which each run counts down in a copy.
     dependent_counts: Vec<u32>,
     dependency_counts: Vec<u32>,
@@ -63,7 +63,7 @@ pub struct Graph {
 }
 
 impl Graph {
-    /// Builds the graph of nodes with their names and the names of those that they depend on. A node may be declared
+    /// Builds the graph of nodes with their names and the names of those that they come after. A node may be declared
     /// before its dependencies; a dependency that is named twice counts once. No declarations give an empty graph.
     ///
     /// # Errors
@@ -72,6 +72,20 @@ impl Graph {
     where
         N: AsRef<str>,
         D: IntoIterator<Item: AsRef<str>>,
+    {
+        let after = |(name, after): (N, D)| (name, after.into_iter().map(|other| (other, false)));
+        Self::of_words(declarations.into_iter().map(after))
+    }
+
+    /// The same, where each node also says of each dependency whether it requires that one.
+    ///
+    /// # Errors
+    /// [`BuildError`] with all mistakes.
+    pub fn of_words<N, D, O>(declarations: impl IntoIterator<Item = (N, D)>) -> Result<Self, BuildError>
+    where
+        N: AsRef<str>,
+        D: IntoIterator<Item = (O, bool)>,
+        O: AsRef<str>,
     {
         wiring::build(declarations)
     }
@@ -118,6 +132,17 @@ impl Graph {
     /// The nodes that depend on the node directly.
     pub fn dependents_of(&self, node: NodeId) -> impl Iterator<Item = NodeId> + Clone + '_ {
         self.dependents.neighbors_slice(node.0).iter().copied().map(NodeId)
+    }
+
+    /// The same, and whether each requires the node.
+    pub(in crate::workflow) fn edges_from(&self, node: NodeId) -> impl Iterator<Item = (NodeId, bool)> + '_ {
+        self.dependents_of(node).zip(self.dependents.edges_slice(node.0).iter().copied())
+    }
+
+    /// The nodes that the node requires.
+    pub(in crate::workflow) fn required_by(&self, node: NodeId) -> impl Iterator<Item = NodeId> + '_ {
+        let words = self.dependencies.edges_slice(node.0);
+        self.dependencies_of(node).zip(words).filter(|(_, requires)| **requires).map(|(other, _)| other)
     }
 
     /// For each node the number of nodes that depend on it.

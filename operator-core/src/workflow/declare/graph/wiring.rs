@@ -6,28 +6,32 @@ use petgraph::{
     algo::kosaraju_scc,
     csr::Csr,
     graph::{DiGraph, NodeIndex},
-    visit::EdgeRef,
 };
 
 use super::{Graph, NodeId};
 use crate::workflow::{BuildError, Mistake};
 
-pub(super) fn build<N, D>(declarations: impl IntoIterator<Item = (N, D)>) -> Result<Graph, BuildError>
+pub(super) fn build<N, D, O>(declarations: impl IntoIterator<Item = (N, D)>) -> Result<Graph, BuildError>
 where
     N: AsRef<str>,
-    D: IntoIterator<Item: AsRef<str>>,
+    D: IntoIterator<Item = (O, bool)>,
+    O: AsRef<str>,
 {
-    let declared: Vec<(N, Vec<D::Item>)> = declarations
+    let declared: Vec<(N, Vec<(O, bool)>)> = declarations
         .into_iter()
         .map(|(name, dependencies)| (name, dependencies.into_iter().collect()))
         .collect();
     let mut wiring = Wiring::new(declared.iter().map(|(name, _)| name.as_ref()).collect());
     wiring.check_names();
-    let dependencies: Vec<Vec<NodeId>> = declared
+    let words: Vec<Vec<(NodeId, bool)>> = declared
         .iter()
         .enumerate()
-        .map(|(position, (_, names))| wiring.resolve(position, names.iter().map(AsRef::as_ref)))
+        .map(|(position, (_, others))| {
+            wiring.resolve(position, others.iter().map(|(other, requires)| (other.as_ref(), *requires)))
+        })
         .collect();
+    let dependencies: Vec<Vec<NodeId>> =
+        words.iter().map(|others| others.iter().map(|(other, _)| *other).collect()).collect();
     let edges = wiring.edges(&dependencies);
     let groups = kosaraju_scc(&edges);
     wiring.check_cycles(&groups, &dependencies);
@@ -43,11 +47,11 @@ where
     }
     let mut order: Vec<NodeId> = edges.node_indices().map(NodeId::from).collect();
     order.sort_by_key(|node| depths[node.index()]);
-    let edges: Vec<(u32, u32)> = edges
-        .edge_references()
-        .map(|edge| (NodeId::from(edge.source()).0, NodeId::from(edge.target()).0))
+    let edges: Vec<(u32, u32, bool)> = (0..)
+        .zip(&words)
+        .flat_map(|(to, others)| others.iter().map(move |(from, requires)| (from.0, to, *requires)))
         .collect();
-    let turned = edges.iter().map(|(from, to)| (*to, *from)).collect();
+    let turned = edges.iter().map(|(from, to, requires)| (*to, *from, *requires)).collect();
     let (dependents, dependencies) = (neighbours(declared.len(), edges), neighbours(declared.len(), turned));
     Ok(Graph {
         names: wiring.names.iter().map(|name| Box::from(*name)).collect(),
@@ -61,7 +65,7 @@ where
 }
 
 /// That number of nodes with these edges.
-fn neighbours(nodes: usize, mut edges: Vec<(u32, u32)>) -> Csr<(), ()> {
+fn neighbours(nodes: usize, mut edges: Vec<(u32, u32, bool)>) -> Csr<(), bool> {
     edges.sort_unstable();
     let mut neighbours = Csr::from_sorted_edges(&edges).expect("they were sorted just now");
     // Nodes without edges after the last one that has some.
@@ -71,7 +75,7 @@ fn neighbours(nodes: usize, mut edges: Vec<(u32, u32)>) -> Csr<(), ()> {
     neighbours
 }
 
-fn counts(neighbours: &Csr<(), ()>) -> Vec<u32> {
+fn counts(neighbours: &Csr<(), bool>) -> Vec<u32> {
     let all = 0..neighbours.node_count();
     all.map(|node| u32::try_from(neighbours.out_degree(NodeId::of(node).0)).unwrap_or(u32::MAX)).collect()
 }
@@ -106,24 +110,29 @@ impl<'a> Wiring<'a> {
         }
     }
 
-    /// The known dependencies of a node, sorted and without duplicates.
-    fn resolve<'b>(&mut self, position: usize, dependencies: impl Iterator<Item = &'b str>) -> Vec<NodeId> {
+    /// The known dependencies of a node, sorted and without duplicates, and whether it requires each.
+    fn resolve<'b>(
+        &mut self,
+        position: usize,
+        dependencies: impl Iterator<Item = (&'b str, bool)>,
+    ) -> Vec<(NodeId, bool)> {
         let name = self.names[position];
         let mut found = Vec::new();
-        for dependency in dependencies {
+        for (dependency, requires) in dependencies {
             let node = if name.is_empty() { format!("#{}", position + 1) } else { name.to_owned() };
             if !name.is_empty() && dependency == name {
                 self.mistakes.push(Mistake::SelfDependency { node });
             } else if let Some(dependency) = self.known.get(dependency) {
-                found.push(*dependency);
+                found.push((*dependency, requires));
             } else {
                 let nearest = self.nearest(name, dependency);
                 let dependency = dependency.to_owned();
                 self.mistakes.push(Mistake::UnknownDependency { node, dependency, nearest });
             }
         }
-        found.sort_unstable();
-        found.dedup();
+        // The stronger word comes first, and stays.
+        found.sort_unstable_by_key(|(node, requires)| (*node, !requires));
+        found.dedup_by_key(|(node, _)| *node);
         found
     }
 

@@ -10,7 +10,7 @@ fn several_nodes_of_one_type_are_told_apart_by_their_names() {
     };
     let (red, blue) = (of_team("red"), of_team("blue"));
     let wired = workflow().nodes((web.after(&blue), service.after(&red), red, blue));
-    assert_eq!(outline(wired)[..4], ["red", "  service", "blue", "  web"]);
+    assert_eq!(outline(wired)[..4], ["red [optional]", "  service", "blue [optional]", "  web"]);
     let (first, second) = (node(html).named("first"), node(html).named("second"));
     let [mistake] = &mistakes(workflow().nodes((web.after(html), first, second)))[..] else { panic!("one") };
     assert!(
@@ -76,7 +76,7 @@ fn what_is_elsewhere_and_what_is_only_read_stand_in_the_same_tuples() {
         "    web (also after tls, Hosts)",
         "tls",
         "Hosts [ready when closure]",
-        "others",
+        "others [optional]",
         "depth 3; deleted in reverse: web, Dns, Hosts; by the garbage collector, in any order: html; left as it is: others, tls",
     ];
     assert_eq!(outline(wired), expected);

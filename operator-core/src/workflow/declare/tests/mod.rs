@@ -255,7 +255,7 @@ fn wiring_is_told_in_the_outline() {
             "  dns",
             "    web [ready when rolled_out and scheduled] (also after html)",
             "      service [ready when applied] [gone when closure]",
-            "    pods [needs Served<Pod> and Mesh]",
+            "    pods [needs Pod of v1 and Mesh]",
             "depth 4; deleted in reverse: service, pods; by the garbage collector, in any order: web, dns, role, html",
         ]
     );
@@ -287,7 +287,7 @@ fn closures_need_a_name_and_are_found_by_their_node() {
     let later = async |pod: &Pod| pod.spec.is_some().then(Secret::default);
     let capturing = capturing.named("capturing");
     let workflow = workflow().nodes((web.after(&capturing), capturing, later.named("later").after(web)));
-    assert_eq!(outline(workflow)[..3], ["capturing", "  web", "    later"]);
+    assert_eq!(outline(workflow)[..3], ["capturing", "  web", "    later [optional]"]);
     let pointer: fn(&Pod) -> ConfigMap = a::map;
     let nameless = mistakes(self::workflow().nodes((pointer, |_: &Pod| ConfigMap::default())));
     assert_eq!(nameless.len(), 2, "{nameless:?}");

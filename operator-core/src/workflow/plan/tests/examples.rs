@@ -2,26 +2,37 @@
 
 use super::*;
 
-/// The declarations, with what the nodes answer that don't answer [`Answers::FINE`].
-fn run(kind: Kind, declared: &[(&str, &[&str])], special: &[(&str, Answers)]) -> (Vec<String>, Vec<String>) {
-    let graph = Graph::new(declared.iter().map(|(name, dependencies)| (*name, dependencies.iter()))).unwrap();
-    let depends =
-        graph.nodes().map(|node| graph.dependencies_of(node).map(NodeId::index).collect()).collect();
+/// The declarations, with what the nodes answer that don't answer [`Answers::FINE`]. A name with `!` is required.
+fn run(
+    kind: Kind,
+    declared: &[(&str, &[&'static str])],
+    special: &[(&str, Answers)],
+) -> (Vec<String>, Vec<String>) {
+    let word = |name: &&'static str| (name.trim_end_matches('!'), name.ends_with('!'));
+    let words = declared.iter().map(|(name, others)| (*name, others.iter().map(word).collect::<Vec<_>>()));
+    let graph = Graph::of_words(words).unwrap();
+    let of = |edges: &dyn Fn(NodeId) -> Vec<NodeId>| {
+        graph.nodes().map(|node| edges(node).into_iter().map(NodeId::index).collect()).collect()
+    };
+    let depends = of(&|node| graph.dependencies_of(node).collect());
+    let requires = of(&|node| graph.required_by(node).collect());
     let mut answers = vec![Answers::FINE; graph.len()];
     for (name, answer) in special {
         answers[graph.node(name).unwrap().index()] = *answer;
     }
-    let scenario = Scenario { graph, depends, answers };
+    let scenario = Scenario { graph, depends, requires, answers };
     let trace = scenario.run(kind, &[0]);
     let graph = &scenario.graph;
-    let steps = trace.asked().into_iter().map(|step| {
+    let steps = trace.asked().into_iter().filter_map(|step| {
         let verb = match step {
             Step::Check(_) => "check",
             Step::Judge(_) => "judge",
             Step::Reconcile(_) => "reconcile",
+            // Every node that was reconciled is swept, from the far end.
+            Step::Sweep(_) => return None,
             Step::Delete(_) => "delete",
         };
-        format!("{verb} {}", graph.name(step.node()))
+        Some(format!("{verb} {}", graph.name(step.node())))
     });
     let fates = trace.fates.iter().map(|fate| match fate {
         Fate::Blocked { by, because } => format!("Blocked by {}: {because:?}", graph.name(*by)),
@@ -43,6 +54,9 @@ const fn removed(removed: Removed) -> Answers {
 
 const CHAIN: &[(&str, &[&str])] = &[("a", &[]), ("b", &["a"]), ("c", &["b"])];
 
+/// The same by the stronger word.
+const STRONG: &[(&str, &[&str])] = &[("a", &[]), ("b", &["a!"]), ("c", &["b!"])];
+
 /// `d` is behind both `b` and `c`.
 const DIAMOND: &[(&str, &[&str])] = &[("a", &[]), ("b", &["a"]), ("c", &["a"]), ("d", &["b", "c"])];
 
@@ -55,26 +69,60 @@ fn a_chain_is_worked_off_from_its_top() {
 }
 
 #[test]
-fn a_removed_node_goes_after_what_depends_on_it() {
+fn what_comes_after_a_node_that_is_not_wanted_stays_and_that_node_goes_last() {
     let (steps, fates) = run(Kind::Reconcile, CHAIN, &[("a", checked(Checked::Remove))]);
+    assert_eq!(steps, ["check a", "check b", "reconcile b", "check c", "reconcile c", "delete a"]);
+    assert_eq!(fates, ["Gone", "Ready", "Ready"]);
+}
+
+#[test]
+fn what_requires_a_node_that_is_not_wanted_goes_before_it() {
+    let (steps, fates) = run(Kind::Reconcile, STRONG, &[("a", checked(Checked::Remove))]);
     assert_eq!(steps, ["check a", "judge b", "judge c", "delete c", "delete b", "delete a"]);
     assert_eq!(fates, ["Gone", "Gone", "Gone"]);
 }
 
 #[test]
-fn an_inactive_node_is_not_deleted_but_what_depends_on_it_is() {
-    let special = [("a", checked(Checked::Inactive)), ("b", removed(Removed::Inactive))];
-    let (steps, fates) = run(Kind::Reconcile, CHAIN, &special);
+fn a_node_that_takes_no_part_is_left_and_only_what_requires_it_goes() {
+    let inactive = checked(Checked::Inactive);
+    let (steps, fates) = run(Kind::Reconcile, CHAIN, &[("a", inactive)]);
+    assert_eq!(steps, ["check a", "check b", "reconcile b", "check c", "reconcile c"]);
+    assert_eq!(fates, ["Inactive", "Ready", "Ready"]);
+    let special = [("a", inactive), ("b", removed(Removed::Inactive))];
+    let (steps, fates) = run(Kind::Reconcile, STRONG, &special);
     assert_eq!(steps, ["check a", "judge b", "judge c", "delete c", "delete b"]);
     assert_eq!(fates, ["Inactive", "Inactive", "Gone"]);
 }
 
 #[test]
-fn what_is_still_there_blocks_the_removal_of_what_it_needs() {
+fn what_is_still_there_blocks_the_removal_of_what_it_requires() {
     let special = [("a", checked(Checked::Remove)), ("c", removed(Removed::NotYet))];
-    let (steps, fates) = run(Kind::Reconcile, CHAIN, &special);
+    let (steps, fates) = run(Kind::Reconcile, STRONG, &special);
     assert_eq!(steps, ["check a", "judge b", "judge c", "delete c"]);
     assert_eq!(fates, ["RemovalBlocked by c: Deleting", "RemovalBlocked by c: Deleting", "Deleting"]);
+}
+
+#[test]
+fn what_was_applied_keeps_nothing_even_if_it_is_not_ready() {
+    let special = [
+        ("a", checked(Checked::Remove)),
+        ("c", Answers { reconciled: Reconciled::NotReady, ..Answers::FINE }),
+    ];
+    let (_, fates) = run(Kind::Reconcile, CHAIN, &special);
+    assert_eq!(fates, ["Gone", "Ready", "NotReady"]);
+}
+
+#[test]
+fn what_could_not_be_brought_about_keeps_all_before_it() {
+    let waiting = Answers { reconciled: Reconciled::NotReady, ..Answers::FINE };
+    let (_, fates) = run(Kind::Reconcile, CHAIN, &[("a", checked(Checked::Remove)), ("b", waiting)]);
+    assert_eq!(fates, ["RemovalBlocked by c: Blocked", "NotReady", "Blocked by b: NotReady"]);
+    let failing = Answers { reconciled: Reconciled::Failed, ..Answers::FINE };
+    let (_, fates) = run(Kind::Reconcile, CHAIN, &[("a", checked(Checked::Remove)), ("c", failing)]);
+    assert_eq!(fates, ["RemovalBlocked by c: Failed", "Ready", "Failed"]);
+    let keeping = Answers { swept: Swept::Kept, ..Answers::FINE };
+    let (_, fates) = run(Kind::Reconcile, CHAIN, &[("a", checked(Checked::Remove)), ("c", keeping)]);
+    assert_eq!(fates, ["RemovalBlocked by c: Keeping", "Ready", "Ready"]);
 }
 
 #[test]
@@ -85,29 +133,17 @@ fn behind_a_held_node_nothing_happens() {
 }
 
 #[test]
-fn removal_wins_over_holding() {
-    let special = [("b", checked(Checked::Hold)), ("c", checked(Checked::Remove))];
-    let (steps, fates) = run(Kind::Reconcile, DIAMOND, &special);
-    let expected = ["check a", "reconcile a", "check b", "check c", "judge d", "delete d", "delete c"];
-    assert_eq!(steps, expected, "d is behind both, and doesn't say itself that it is held");
-    assert_eq!(fates, ["Ready", "Held", "Gone", "Gone"]);
-}
-
-#[test]
 fn a_hold_stops_the_removal_that_comes_down_its_chain() {
     let special = [("a", checked(Checked::Remove)), ("b", checked(Checked::Hold))];
-    let (steps, fates) = run(Kind::Reconcile, CHAIN, &special);
+    let (steps, fates) = run(Kind::Reconcile, STRONG, &special);
     assert_eq!(steps, ["check a", "judge b", "judge c"]);
     assert_eq!(fates, ["RemovalBlocked by b: Held", "Held", "Blocked by b: Held"]);
-    let (steps, fates) = run(Kind::Reconcile, DIAMOND, &special);
-    assert_eq!(steps, ["check a", "judge b", "judge c", "judge d", "delete d", "delete c"]);
-    assert_eq!(fates, ["RemovalBlocked by b: Held", "Held", "Gone", "Gone"]);
 }
 
 #[test]
 fn a_gate_that_can_not_be_asked_matters_only_where_a_removal_needs_its_answer() {
     let special = [("a", checked(Checked::Remove)), ("b", checked(Checked::Failed))];
-    let (steps, fates) = run(Kind::Reconcile, CHAIN, &special);
+    let (steps, fates) = run(Kind::Reconcile, STRONG, &special);
     assert_eq!(steps, ["check a", "judge b", "judge c"]);
     assert_eq!(fates, ["RemovalBlocked by b: Failed", "Failed", "Blocked by b: Failed"]);
     let special = [("a", checked(Checked::Waiting)), ("b", checked(Checked::Failed))];
@@ -116,31 +152,26 @@ fn a_gate_that_can_not_be_asked_matters_only_where_a_removal_needs_its_answer() 
 }
 
 #[test]
-fn a_node_that_is_not_wanted_goes_also_while_what_it_depends_on_is_not_ready() {
+fn a_node_that_is_not_wanted_goes_also_while_what_it_comes_after_is_not_ready() {
     let waiting = Answers { reconciled: Reconciled::NotReady, ..Answers::FINE };
     let special = [("a", waiting), ("b", checked(Checked::Remove))];
     let (steps, fates) = run(Kind::Reconcile, CHAIN, &special);
-    assert_eq!(steps, ["check a", "reconcile a", "judge b", "judge c", "delete c", "delete b"]);
-    assert_eq!(fates, ["NotReady", "Gone", "Gone"]);
+    let all = ["check a", "reconcile a", "judge b", "judge c", "check c", "reconcile c", "delete b"];
+    assert_eq!(steps, all, "c waits for b alone");
+    assert_eq!(fates, ["NotReady", "Gone", "Ready"]);
 }
 
 #[test]
-fn a_node_that_went_through_another_gate_counts_as_gone_for_one_that_closes_later() {
+fn what_may_come_out_otherwise_is_asked_once_more_when_nothing_else_can_be_done() {
     let declared: &[(&str, &[&str])] =
-        &[("early", &[]), ("late", &[]), ("middle", &["late"]), ("end", &["early", "middle"])];
-    let graph = Graph::new(declared.iter().map(|(name, dependencies)| (*name, dependencies.iter()))).unwrap();
-    let [early, late, middle, end] = [0, 1, 2, 3].map(|position| graph.nodes().nth(position).unwrap());
-    let (mut plan, mut steps) = (Plan::reconcile(&graph), Vec::new());
-    plan.start(&mut steps);
-    plan.checked(early, Checked::Remove, &mut steps);
-    plan.judged(end, Checked::Run, &mut steps);
-    plan.removed(end, Removed::Gone, &mut steps);
-    steps.clear();
-    plan.checked(late, Checked::Remove, &mut steps);
-    assert_eq!(steps, [Step::Judge(middle)]);
-    steps.clear();
-    plan.judged(middle, Checked::Run, &mut steps);
-    assert_eq!(steps, [Step::Delete(middle)]);
+        &[("reader", &[]), ("web", &["reader"]), ("one", &[]), ("two", &["one"])];
+    let open = Answers { reconciled: Reconciled::Open, ..Answers::FINE };
+    let (steps, fates) = run(Kind::Reconcile, declared, &[("reader", open)]);
+    let before =
+        ["check reader", "check one", "reconcile reader", "reconcile one", "check two", "reconcile two"];
+    assert_eq!(steps[..6], before);
+    assert_eq!(steps[6..], ["judge web", "reconcile reader", "check web", "reconcile web"]);
+    assert_eq!(fates, ["Ready", "Ready", "Ready", "Ready"]);
 }
 
 #[test]

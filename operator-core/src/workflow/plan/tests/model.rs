@@ -1,141 +1,105 @@
-//! The expected outcome, computed naively: sets that grow until nothing more can be added.
-//!
-//! It knows only the answers that were given so far, so it also says what has to be open in the middle of a run.
+//! The expected outcome, computed naively: sets that grow until nothing more can be added. It knows nothing of steps.
 
 use std::collections::BTreeSet;
 
 use super::*;
 
-#[derive(Debug, Default)]
+/// The outcome of a run, node by node.
+#[derive(Debug, PartialEq, Eq)]
 pub(super) struct Model {
-    checked: BTreeSet<usize>,
-    judged: BTreeSet<usize>,
-    reconciled: BTreeSet<usize>,
-    deleted: BTreeSet<usize>,
-    marked: BTreeSet<usize>,
-    /// Fates that are a node's own.
+    /// `None` for a node that is only kept or left because of others.
     own: Vec<Option<Fate>>,
+    /// Nodes that aren't wanted, by their own answer or because of what they require.
+    unwanted: BTreeSet<usize>,
+    /// Nodes that were removed, or of which nothing is left that they don't want, and everything behind them.
+    settled: BTreeSet<usize>,
+    pub(super) swept: BTreeSet<usize>,
+    pub(super) deleted: BTreeSet<usize>,
 }
 
 impl Model {
-    pub(super) fn of(kind: Kind, scenario: &Scenario, answered: impl Fn(Step) -> bool) -> Self {
-        let mut model = Self { own: vec![None; scenario.depends.len()], ..Self::default() };
-        if kind == Kind::Cleanup {
-            model.marked = (0..scenario.depends.len()).collect();
-        }
-        loop {
-            let size = model.size();
-            for node in 0..scenario.depends.len() {
-                if kind == Kind::Reconcile {
-                    model.forwards(scenario, node, &answered);
-                }
-                model.backwards(scenario, node, &answered);
+    pub(super) fn of(kind: Kind, scenario: &Scenario) -> Self {
+        let nodes = scenario.depends.len();
+        let mut model = Self {
+            own: vec![None; nodes],
+            unwanted: BTreeSet::new(),
+            settled: BTreeSet::new(),
+            swept: BTreeSet::new(),
+            deleted: BTreeSet::new(),
+        };
+        match kind {
+            Kind::Cleanup => model.unwanted.extend(0..nodes),
+            // A node has an outcome of its own at the latest after as many rounds as there are nodes before it.
+            Kind::Reconcile => {
+                (0..=nodes).for_each(|_| (0..nodes).for_each(|node| model.apply(scenario, node)))
             }
-            if model.size() == size {
-                return model;
-            }
         }
+        (0..=nodes).for_each(|_| (0..nodes).for_each(|node| model.remove(scenario, node)));
+        model
     }
 
-    fn size(&self) -> usize {
-        let own = self.own.iter().flatten().count();
-        self.checked.len()
-            + self.judged.len()
-            + self.reconciled.len()
-            + self.deleted.len()
-            + self.marked.len()
-            + own
+    fn is_out(&self, node: usize) -> bool {
+        self.unwanted.contains(&node) || self.own[node] == Some(Fate::Inactive)
     }
 
-    fn forwards(&mut self, scenario: &Scenario, node: usize, answered: &impl Fn(Step) -> bool) {
-        let depends = &scenario.depends[node];
-        if depends.iter().any(|other| self.is_hopeless(*other)) {
-            self.judged.insert(node);
-            if answered(Step::Judge(scenario.node(node))) {
-                self.judge(scenario, node);
+    fn apply(&mut self, scenario: &Scenario, node: usize) {
+        let answers = scenario.answers[node];
+        let is_passed = |other: &usize| self.is_out(*other) || self.own[*other] == Some(Fate::Ready);
+        let waits = !scenario.depends[node].iter().all(is_passed);
+        let doomed = scenario.requires[node].iter().any(|other| self.is_out(*other));
+        let reconciled =
+            if answers.reconciled == Reconciled::Open { answers.again } else { answers.reconciled };
+        self.own[node] = match answers.checked {
+            Checked::Inactive => Some(Fate::Inactive),
+            Checked::Hold => Some(Fate::Held),
+            Checked::Waiting => Some(Fate::Waiting),
+            Checked::Failed if waits && !doomed => None,
+            Checked::Failed => Some(Fate::Failed),
+            Checked::Run if waits && !doomed => None,
+            Checked::Run if !doomed => Some(match reconciled {
+                Reconciled::Ready => Fate::Ready,
+                Reconciled::NotReady => Fate::NotReady,
+                Reconciled::Failed => Fate::Failed,
+                Reconciled::Waiting | Reconciled::Open => Fate::Waiting,
+            }),
+            Checked::Remove | Checked::Run => {
+                self.unwanted.insert(node);
+                None
             }
+        };
+    }
+
+    fn remove(&mut self, scenario: &Scenario, node: usize) {
+        let mut behind = (0..scenario.depends.len()).filter(|other| scenario.depends[*other].contains(&node));
+        if !behind.all(|other| self.settled.contains(&other)) {
             return;
         }
-        if !depends.iter().all(|other| self.own[*other] == Some(Fate::Ready)) {
-            return;
-        }
-        self.checked.insert(node);
-        if !answered(Step::Check(scenario.node(node))) {
-            return;
-        }
-        match scenario.answers[node].checked {
-            Checked::Run => {
-                self.reconciled.insert(node);
-                if answered(Step::Reconcile(scenario.node(node))) {
-                    self.own[node] = Some(match scenario.answers[node].reconciled {
-                        Reconciled::Ready => Fate::Ready,
-                        Reconciled::NotReady => Fate::NotReady,
-                        Reconciled::Failed => Fate::Failed,
-                    });
-                }
-            }
-            Checked::Inactive => self.own[node] = Some(Fate::Inactive),
-            Checked::Remove => {
-                self.marked.insert(node);
-            }
-            Checked::Hold => self.own[node] = Some(Fate::Held),
-            Checked::Waiting => self.own[node] = Some(Fate::Waiting),
-            Checked::Failed => self.own[node] = Some(Fate::Failed),
-        }
-    }
-
-    /// Whether it is certain that the node won't be ready.
-    fn is_hopeless(&self, node: usize) -> bool {
-        self.judged.contains(&node)
-            || self.marked.contains(&node)
-            || self.own[node].is_some_and(|own| own != Fate::Ready)
-    }
-
-    fn judge(&mut self, scenario: &Scenario, node: usize) {
-        let goes = |other: &usize| self.marked.contains(other) || self.own[*other] == Some(Fate::Inactive);
-        let doomed = scenario.depends[node].iter().any(goes);
-        match scenario.answers[node].checked {
-            Checked::Remove | Checked::Inactive => {
-                self.marked.insert(node);
-            }
-            Checked::Run if doomed => {
-                self.marked.insert(node);
-            }
-            Checked::Hold => self.own[node] = Some(Fate::Held),
-            Checked::Waiting => self.own[node] = Some(Fate::Waiting),
-            Checked::Failed if doomed => self.own[node] = Some(Fate::Failed),
-            Checked::Run | Checked::Failed => {}
-        }
-    }
-
-    fn backwards(&mut self, scenario: &Scenario, node: usize, answered: &impl Fn(Step) -> bool) {
-        let gone = |other: usize| matches!(self.own[other], Some(Fate::Gone | Fate::Inactive));
-        let mut dependents =
-            (0..scenario.depends.len()).filter(|other| scenario.depends[*other].contains(&node));
-        if !self.marked.contains(&node) || !dependents.all(gone) {
-            return;
-        }
-        self.deleted.insert(node);
-        if answered(Step::Delete(scenario.node(node))) {
-            self.own[node] = Some(match scenario.answers[node].removed {
+        let answers = scenario.answers[node];
+        if self.unwanted.contains(&node) {
+            self.deleted.insert(node);
+            self.own[node] = Some(match answers.removed {
                 Removed::Gone => Fate::Gone,
+                Removed::Inactive => Fate::Inactive,
                 Removed::NotYet => Fate::Deleting,
                 Removed::Failed => Fate::DeleteFailed,
-                Removed::Inactive => Fate::Inactive,
             });
+        }
+        match self.own[node] {
+            Some(Fate::Gone | Fate::Inactive) => {
+                self.settled.insert(node);
+            }
+            Some(fate @ (Fate::Ready | Fate::NotReady | Fate::Failed)) if self.swept.insert(node) => {
+                match answers.swept {
+                    Swept::Done if fate != Fate::Failed => drop(self.settled.insert(node)),
+                    Swept::Failed => self.own[node] = Some(Fate::Failed),
+                    Swept::Done | Swept::Kept => {}
+                }
+            }
+            _ => {}
         }
     }
 
-    /// All steps that have to be asked for by now.
-    pub(super) fn asked(&self, scenario: &Scenario) -> BTreeSet<Step> {
-        let checks = self.checked.iter().map(|node| Step::Check(scenario.node(*node)));
-        let judges = self.judged.iter().map(|node| Step::Judge(scenario.node(*node)));
-        let reconciles = self.reconciled.iter().map(|node| Step::Reconcile(scenario.node(*node)));
-        let deletes = self.deleted.iter().map(|node| Step::Delete(scenario.node(*node)));
-        checks.chain(judges).chain(reconciles).chain(deletes).collect()
-    }
-
-    /// The fate of each node; only for the end of a run.
+    /// The fate of each node.
     pub(super) fn fates(&self, scenario: &Scenario) -> Vec<Fate> {
         (0..scenario.depends.len())
             .map(|node| self.own[node].unwrap_or_else(|| self.blocked(scenario, node)))
@@ -143,7 +107,7 @@ impl Model {
     }
 
     fn blocked(&self, scenario: &Scenario, node: usize) -> Fate {
-        let removal = self.marked.contains(&node);
+        let removal = self.unwanted.contains(&node);
         let mut ring = BTreeSet::from([node]);
         // One ring of neighbours after the other; the first in the nearest ring is to blame.
         for _ in 0..scenario.depends.len() {
@@ -155,24 +119,27 @@ impl Model {
             let next: BTreeSet<usize> = (0..scenario.depends.len()).filter(neighbour).collect();
             for other in &next {
                 let by = scenario.node(*other);
-                let blocked = |because| Fate::Blocked { by, because };
-                let removal_blocked = |because| Fate::RemovalBlocked { by, because };
-                match (removal, self.own[*other]) {
-                    (false, Some(Fate::NotReady)) => return blocked(Obstacle::NotReady),
-                    (false, Some(Fate::Failed)) => return blocked(Obstacle::Failed),
-                    (false, Some(Fate::Held)) => return blocked(Obstacle::Held),
-                    (false, Some(Fate::Waiting)) => return blocked(Obstacle::Waiting),
-                    (true, Some(Fate::Deleting)) => return removal_blocked(RemovalObstacle::Deleting),
-                    (true, Some(Fate::DeleteFailed)) => {
-                        return removal_blocked(RemovalObstacle::DeleteFailed);
+                let keeps = self.swept.contains(other) && scenario.answers[*other].swept == Swept::Kept;
+                let own = self.own[*other];
+                let is_kept = own.is_none() && !self.unwanted.contains(other);
+                let blamed = match own {
+                    Some(own) if removal => own
+                        .removal_obstacle()
+                        .or(keeps.then_some(RemovalObstacle::Keeping))
+                        .map(|because| Fate::RemovalBlocked { by, because }),
+                    None if removal && is_kept => {
+                        Some(Fate::RemovalBlocked { by, because: RemovalObstacle::Blocked })
                     }
-                    (true, Some(Fate::Held)) => return removal_blocked(RemovalObstacle::Held),
-                    (true, Some(Fate::Waiting)) => return removal_blocked(RemovalObstacle::Waiting),
-                    (true, Some(Fate::Failed)) => return removal_blocked(RemovalObstacle::Failed),
-                    _ => {}
+                    Some(own) => own.obstacle().map(|because| Fate::Blocked { by, because }),
+                    None => None,
+                };
+                if let Some(blamed) = blamed {
+                    return blamed;
                 }
             }
-            ring = next;
+            // A node doesn't wait for what comes before one that isn't wanted.
+            let waits = |other: &usize| self.own[*other].is_none() && !self.unwanted.contains(other);
+            ring = next.into_iter().filter(|other| removal || waits(other)).collect();
         }
         panic!("nobody is to blame for node {node}")
     }

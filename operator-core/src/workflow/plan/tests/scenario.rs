@@ -11,17 +11,25 @@ use super::*;
 pub(super) struct Answers {
     pub(super) checked: Checked,
     pub(super) reconciled: Reconciled,
+    /// The answer when it is reconciled for the second time.
+    pub(super) again: Reconciled,
+    pub(super) swept: Swept,
     pub(super) removed: Removed,
 }
 
 impl Answers {
-    pub(super) const FINE: Self =
-        Self { checked: Checked::Run, reconciled: Reconciled::Ready, removed: Removed::Gone };
+    pub(super) const FINE: Self = Self {
+        checked: Checked::Run,
+        reconciled: Reconciled::Ready,
+        again: Reconciled::Ready,
+        swept: Swept::Done,
+        removed: Removed::Gone,
+    };
 
     /// Reads the answers off a number; most nodes continue, so something happens behind them.
-    fn of(number: u32) -> Self {
-        let mut rest = number as usize;
-        let mut choose = |count: usize| {
+    fn of(number: u64) -> Self {
+        let mut rest = number;
+        let mut choose = |count: u64| {
             let choice = rest % count;
             rest /= count;
             choice
@@ -34,10 +42,20 @@ impl Answers {
             5 => Checked::Failed,
             _ => Checked::Run,
         };
-        let reconciled = match choose(10) {
+        let mut reconciled = match choose(10) {
             0 => Reconciled::NotReady,
             1 => Reconciled::Failed,
+            2 => Reconciled::Waiting,
             _ => Reconciled::Ready,
+        };
+        let again = reconciled;
+        if choose(5) == 0 {
+            reconciled = Reconciled::Open;
+        }
+        let swept = match choose(8) {
+            0 => Swept::Kept,
+            1 => Swept::Failed,
+            _ => Swept::Done,
         };
         let removed = match choose(10) {
             0 | 1 => Removed::Inactive,
@@ -45,7 +63,7 @@ impl Answers {
             3 => Removed::Failed,
             _ => Removed::Gone,
         };
-        Self { checked, reconciled, removed }
+        Self { checked, reconciled, again, swept, removed }
     }
 }
 
@@ -60,6 +78,8 @@ pub(super) struct Scenario {
     pub(super) graph: Graph,
     /// The same edges, computed without the graph.
     pub(super) depends: Vec<BTreeSet<usize>>,
+    /// Those of them that are required.
+    pub(super) requires: Vec<BTreeSet<usize>>,
     pub(super) answers: Vec<Answers>,
 }
 
@@ -104,13 +124,15 @@ impl<'g> Driven<'g> {
         self.plan.start(steps);
     }
 
-    pub(super) fn answer(&mut self, step: Step, answers: Answers, steps: &mut Vec<Step>) {
+    pub(super) fn answer(&mut self, step: Step, answers: Answers, again: bool, steps: &mut Vec<Step>) {
         match step {
             Step::Delete(node) => self.plan.removed(node, answers.removed, steps),
             step if self.kind == Kind::Cleanup => panic!("{step:?} in a clean-up"),
             Step::Check(node) => self.plan.checked(node, answers.checked, steps),
             Step::Judge(node) => self.plan.judged(node, answers.checked, steps),
+            Step::Reconcile(node) if again => self.plan.reconciled(node, answers.again, steps),
             Step::Reconcile(node) => self.plan.reconciled(node, answers.reconciled, steps),
+            Step::Sweep(node) => self.plan.swept(node, answers.swept, steps),
         }
     }
 
@@ -143,9 +165,10 @@ impl Scenario {
                 return Trace { events, fates: plan.fates() };
             }
             let step = open.remove(usize::from(*order.next().unwrap()) % open.len());
-            plan.answer(step, self.answers[step.node().index()], &mut steps);
+            let again = events.contains(&Event::Answered(step));
+            plan.answer(step, self.answers[step.node().index()], again, &mut steps);
             events.push(Event::Answered(step));
-            assert!(events.len() <= 6 * self.graph.len(), "a run ends");
+            assert!(events.len() <= 10 * self.graph.len(), "a run ends");
         }
     }
 
@@ -177,7 +200,7 @@ impl Scenario {
 
 /// Up to eleven nodes. A node depends on some of those before it, but they are declared in any order.
 pub(super) fn scenarios() -> impl Strategy<Value = Scenario> {
-    let nodes = vec((any::<u16>(), any::<u16>(), any::<u8>(), any::<u32>()), 0..12);
+    let nodes = vec((any::<u16>(), any::<u16>(), any::<u8>(), any::<u64>()), 0..12);
     nodes.prop_map(|nodes| {
         let mut declared: Vec<usize> = (0..nodes.len()).collect();
         declared.sort_by_key(|node| nodes[*node].2);
@@ -189,12 +212,22 @@ pub(super) fn scenarios() -> impl Strategy<Value = Scenario> {
                 (0..*node).filter(|before| bits & (1 << before) != 0).map(position).collect()
             })
             .collect();
-        let name = |position: &usize| format!("node-{position}");
-        let declarations =
-            depends.iter().enumerate().map(|(at, others)| (name(&at), others.iter().map(name)));
-        let graph = Graph::new(declarations).unwrap();
-        let answers = declared.iter().map(|node| Answers::of(nodes[*node].3)).collect();
-        Scenario { graph, depends, answers }
+        // Half of the words are the stronger one.
+        let requires: Vec<BTreeSet<usize>> = declared
+            .iter()
+            .zip(&depends)
+            .map(|(node, others)| {
+                let is_required = |other: &&usize| (nodes[*node].3 >> 48) & (1 << **other) != 0;
+                others.iter().filter(is_required).copied().collect()
+            })
+            .collect();
+        let words = depends.iter().zip(&requires).enumerate().map(|(at, (others, required))| {
+            let word = |other: &usize| (format!("node-{other}"), required.contains(other));
+            (format!("node-{at}"), others.iter().map(word).collect::<Vec<_>>())
+        });
+        let graph = Graph::of_words(words).unwrap();
+        let answers = declared.iter().map(|node| Answers::of(nodes[*node].3 & 0xffff_ffff_ffff)).collect();
+        Scenario { graph, depends, requires, answers }
     })
 }
 

@@ -137,10 +137,10 @@ impl Engine for Fake {
             asked.context.permitted(self.call("delete")).await?;
             if self.takes_its_time {
                 asked.context.remembered().lock().note_asked();
-                return Ok(Deleted { found: 1, deletion: Deletion::Asked });
+                return Ok(Deleted { found: 1, deletion: Deletion::Asked, kept: None });
             }
             *self.exists.lock() = false;
-            Ok(Deleted { found: 1, deletion: Deletion::Gone })
+            Ok(Deleted { found: 1, deletion: Deletion::Gone, kept: None })
         }
         .boxed()
     }

@@ -58,7 +58,7 @@ async fn every_node_says_what_became_of_it_and_why() {
         fake("web").node().ready(Says::no("1/3 replicas").met()),
         fake("service").node().after(Called("web")),
         fake("route").node().needs(Says::no("CRD routes.example.com is not installed")),
-        fake("behind-route").existing().node().after(Called("route")),
+        fake("behind-route").existing().node().requires(Called("route")),
         fake("job").node().only_if(Says::no("outside of the window").held()),
         fake("behind-job").node().after(Called("job")),
         fake("ingress").existing().node().only_if(Says::no("not exposed").met()),
@@ -80,7 +80,7 @@ async fn every_node_says_what_became_of_it_and_why() {
         "read: left as it is: its dependent doesn't delete it",
     ];
     assert_eq!(lines(&result), expected);
-    assert_eq!(log.take(), ["create web", "delete ingress", "delete behind-route"]);
+    assert_eq!(log.take(), ["create web", "delete behind-route", "delete ingress"]);
     let Err(WorkflowError::Nodes(errors)) = result.check() else { panic!("db has failed") };
     assert_eq!(errors.iter().map(|(name, _)| &**name).collect::<Vec<_>>(), ["db"]);
     let not_ready = result.nodes().iter().filter(|node| matches!(node.state, NodeState::NotReady { .. }));
@@ -178,8 +178,8 @@ async fn what_is_removed_says_by_whom_and_why_and_whether_it_was_there() {
     let all = workflow([
         fake("page").node(),
         fake("ingress").existing().node().after(Called("page")).only_if(Says::no("not exposed").met()),
-        fake("rules").node().after(Called("ingress")),
-        fake("extra").existing().node().after(Called("rules")),
+        fake("rules").node().requires(Called("ingress")),
+        fake("extra").existing().node().requires(Called("rules")),
         fake("own").existing().node().only_if(Says::no("not wanted").met()),
         fake("read").existing().kept().only_if(Says::no("not readable").met()),
     ]);
@@ -207,7 +207,7 @@ async fn a_removal_that_has_to_wait_says_why_it_is_to_be() {
     let fake = |name: &str| Fake::named(name, &log).existing();
     let all = workflow([
         fake("app").node().only_if(Says::no("not wanted").met()),
-        Fake { fails: true, ..fake("user") }.node().after(Called("app")),
+        Fake { fails: true, ..fake("user") }.node().requires(Called("app")),
     ]);
     let (result, _) = reconciled(&all).await;
     assert_eq!(lines(&result)[0], "app: waiting for user to be gone, which failed");
@@ -221,11 +221,11 @@ async fn a_hold_stops_a_removal_that_comes_down_the_chain() {
     let fake = |name: &str| Fake::named(name, &log).existing().node();
     let all = workflow([
         fake("gate").only_if(Says::no("not wanted").met()),
-        fake("between").after(Called("gate")),
-        fake("held").after(Called("between")).only_if(Says::no("outside of the window").held()),
+        fake("between").requires(Called("gate")),
+        fake("held").requires(Called("between")).only_if(Says::no("outside of the window").held()),
         fake("behind").after(Called("held")),
-        fake("behind-both").after(Called("held")).after(Called("beside")),
-        fake("beside").after(Called("gate")),
+        fake("behind-both").after(Called("held")).requires(Called("beside")),
+        fake("beside").requires(Called("gate")),
     ]);
     let (result, _) = reconciled(&all).await;
     let why = "to be released: outside of the window";
@@ -247,9 +247,9 @@ async fn a_removal_waits_for_a_gate_that_can_not_be_asked_if_it_may_hold() {
     let fake = |name: &str| Fake::named(name, &log).existing().node();
     let all = workflow([
         fake("gate").only_if(Says::no("not wanted").met()),
-        fake("may-hold").after(Called("gate")).only_if(Breaks { panics: false }.held()),
+        fake("may-hold").requires(Called("gate")).only_if(Breaks { panics: false }.held()),
         fake("other-gate").only_if(Says::no("not wanted").met()),
-        fake("may-not").after(Called("other-gate")).only_if(Breaks { panics: true }.met()),
+        fake("may-not").requires(Called("other-gate")).only_if(Breaks { panics: true }.met()),
     ]);
     let (result, _) = reconciled(&all).await;
     let expected = [
@@ -269,7 +269,7 @@ async fn a_gate_removes_its_node_also_behind_one_that_is_not_ready() {
     let all = workflow([
         fake("web").ready(Says::no("1/3 replicas").met()),
         fake("service").after(Called("web")).only_if(Says::no("not published").met()),
-        fake("ingress").after(Called("service")),
+        fake("ingress").requires(Called("service")),
         fake("config").after(Called("web")).only_if(Says::yes().met()),
         fake("asks-too-much").after(Called("web")).only_if(Breaks { panics: false }.met()),
         fake("deep").after(Called("config")).only_if(Says::no("not wanted").met()),
