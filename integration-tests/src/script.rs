@@ -7,7 +7,7 @@ use futures::{FutureExt, future::BoxFuture};
 use k8s_openapi::{api::core::v1::ConfigMap, apimachinery::pkg::apis::meta::v1::ObjectMeta};
 use kube::{CustomResourceExt, ResourceExt};
 use operator_core::{
-    BoxError, Cleaner, Context, Controller, ControllerBuilder, Reconciler, Removal, Run, UpdateControl,
+    BoxError, Cleaner, Context, Controller, ControllerBuilder, Removal, Run, UpdateControl,
     resource::KubeObject,
 };
 use serde::Serialize;
@@ -113,6 +113,8 @@ impl<K: KubeObject> Script<K> {
     }
 
     fn told_by(&self, controller: ControllerBuilder<Self>) -> ControllerBuilder<Self> {
+        // Each test says whether its script is called for clean-ups.
+        let controller = controller.cleaner(false);
         if !self.says && self.on_error.is_none() {
             return controller;
         }
@@ -151,7 +153,7 @@ fn boxed(error: anyhow::Error) -> BoxError {
     error.reallocate_into_boxed_dyn_error_without_backtrace()
 }
 
-impl<K: KubeObject> Reconciler for Script<K> {
+impl<K: KubeObject> Cleaner for Script<K> {
     type Primary = K;
 
     async fn reconcile(&self, primary: &K, context: &mut Context<K>) -> Result<UpdateControl<K>, BoxError> {
@@ -159,9 +161,7 @@ impl<K: KubeObject> Reconciler for Script<K> {
         let answer = (self.reconcile)(run.number(), Arc::new(primary.clone()), context).await;
         Ok(answer.map_err(boxed)?.put(context))
     }
-}
 
-impl<K: KubeObject> Cleaner for Script<K> {
     async fn cleanup(&self, primary: &K, context: &mut Context<K>) -> Result<Removal, BoxError> {
         let run = self.cleanups.begin(primary, context);
         (self.cleanup)(run.number(), Arc::new(primary.clone()), context).await.map_err(boxed)

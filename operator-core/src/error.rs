@@ -50,6 +50,11 @@ impl Permanent {
         one.or_else(|| error.downcast_ref()).map(|inner: &NotRetried| &*inner.0 as _)
     }
 
+    /// Whether this is only the word that an error isn't retried.
+    pub(crate) fn is_mark(error: &(dyn StdError + 'static)) -> bool {
+        error.is::<NotRetried>()
+    }
+
     /// Whether this error itself, without its causes, says so.
     pub(crate) fn is(error: &(dyn StdError + 'static)) -> bool {
         Self::within(error).is_some()

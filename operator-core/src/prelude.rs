@@ -2,8 +2,8 @@
 
 #[doc(no_inline)]
 pub use crate::{
-    controller::{declaration::Controller, into::ControllerConfiguration},
-    dependent::{Deletion, Read, want::Want},
+    controller::{builder::ControllerBuilder, declaration::Controller, into::ControllerConfiguration},
+    dependent::{Deletion, External, Read, Records, Token, want::Want},
     error::Permanent,
     event_source::informer::InformerEventSource,
     operator::{builder::OperatorBuilder, lifecycle::Operator},

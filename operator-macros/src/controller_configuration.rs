@@ -38,6 +38,7 @@ const SETTINGS: &Keys = &[
     ("default_filters", Form::Switch, "false"),
     ("trigger_on_all_events", Form::Switch, "true"),
     ("records_events", Form::Switch, "true"),
+    ("cleaner", Form::Switch, "false"),
     ("on_add", Form::Any, "|page| …"),
     ("on_update", Form::Any, "|new, old| …"),
     ("generic_filter", Form::Any, "|page| …"),
@@ -60,14 +61,13 @@ const CALLS: &[(&str, usize, &str)] = &[
     ),
 ];
 const REFERS_TO: &str = "refers_to";
-const WITH_CLEANER: &str = "with_cleaner";
 
 /// The keys that are methods of the builder without an argument.
 const FLAGS: &[&str] = &["metadata_only", "unshared"];
 
 /// The keys with their own meaning.
 const OTHERS: &[&str] =
-    &["primary", "crate", WITH_CLEANER, "retry", "rate_limiter", "owns", "puts", "watches", "configure"];
+    &["primary", "crate", "retry", "rate_limiter", "owns", "puts", "watches", "configure"];
 
 pub(crate) fn expand(item: TokenStream) -> TokenStream {
     let item: DeriveInput = match syn::parse2(item) {
@@ -104,7 +104,7 @@ pub(crate) fn generate(item: &DeriveInput, errors: &mut Errors) -> TokenStream {
     let set = target::configured(&entries, &quote!(builder #calls), &library, errors).or(set);
     let set = set.map(|set| quote!(let builder = #set;));
     // The value is moved last: the earlier expressions may use it.
-    let given = given(item, &entries, said.as_ref(), &own, &library, errors);
+    let given = given(item, said.as_ref(), &own, &library);
     let (name, (generics, arguments, bounds)) = (&item.ident, item.generics.split_for_impl());
     quote! {
         #[automatically_derived]
@@ -135,7 +135,7 @@ fn call(entry: &Entry, library: &Path, errors: &mut Errors) -> TokenStream {
     let key = &entry.key;
     match entry.name().as_str() {
         // Read elsewhere.
-        "primary" | "crate" | WITH_CLEANER | "configure" => TokenStream::new(),
+        "primary" | "crate" | "configure" => TokenStream::new(),
         "retry" => policies::retry(entry, library, errors),
         "rate_limiter" => policies::rate_limiter(entry, library, errors),
         "owns" => types(entry, &quote!(owns), "`owns` takes types: `owns(ConfigMap, Secret)`", errors),
@@ -202,47 +202,20 @@ fn types(entry: &Entry, method: &TokenStream, usage: &str, errors: &mut Errors) 
     types.iter().map(|one| quote_spanned!(one.span()=> .#method::<#one>())).collect()
 }
 
-/// The builder with its reconciler, if the type is one, and with its cleaner, if it has one, unless they are set explicitly.
-fn given(
-    item: &DeriveInput,
-    entries: &[Entry],
-    primary: Option<&Type>,
-    own: &Type,
-    library: &Path,
-    errors: &mut Errors,
-) -> TokenStream {
-    const CLEANER: &Keys = &[(WITH_CLEANER, Form::Switch, "true")];
-    let said = entries.iter().find(|entry| entry.name() == WITH_CLEANER);
+/// The builder with its reconciler, if the type is one. A generic type has to be: the question can't be asked there.
+fn given(item: &DeriveInput, primary: Option<&Type>, own: &Type, library: &Path) -> TokenStream {
     // An error about the type of the primaries is shown where that type is written.
     let place = primary.map_or_else(|| item.ident.span(), Spanned::span);
     let primary = primary.unwrap_or(own);
-    if said.is_none() && item.generics.params.is_empty() {
-        let give = quote_spanned!(place=> .give(builder, self));
-        return quote! {{
-            #[allow(unused_imports)]
-            use #library::__private::{Given as _, GivenOther as _};
-            const { &&&&#library::__private::Probe::<Self, #primary>::new() } #give
-        }};
+    if !item.generics.params.is_empty() {
+        return quote_spanned!(place=> #library::__private::reconciled::<#primary, Self>(builder, self));
     }
-    let reconciled = quote_spanned!(place=> #library::__private::reconciled::<#primary, Self>(builder, self));
-    let Some(said) = said else {
-        errors.at(
-            &item.generics,
-            "whether a generic reconciler is a `Cleaner` can't be determined here: write `#[controller(with_cleaner)]` or `with_cleaner = false`",
-        );
-        return reconciled;
-    };
-    match form::read(said, CLEANER, errors).map(|value| value.to_string()).as_deref() {
-        Some("true") => {
-            let cleaner = quote_spanned!(said.key.span()=> .with_cleaner());
-            quote!(#reconciled #cleaner)
-        }
-        Some("false") | None => reconciled,
-        Some(_) => {
-            errors.at(&said.key, "`with_cleaner` takes `true` or `false`, as it decides what is compiled");
-            reconciled
-        }
-    }
+    let give = quote_spanned!(place=> .give(builder, self));
+    quote! {{
+        #[allow(unused_imports)]
+        use #library::__private::{Given as _, GivenOther as _};
+        const { &&&#library::__private::Probe::<Self, #primary>::new() } #give
+    }}
 }
 
 /// Reports keys that are given twice; sources and indexes may be repeated.

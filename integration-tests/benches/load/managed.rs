@@ -3,7 +3,7 @@
 use anyhow::{Context as _, Result};
 use kube::Config;
 use operator_core::{
-    BoxError, Cleaner, Context, Controller, Operator, Reconciler, Removal, Run, UpdateControl, Wire as _,
+    BoxError, Cleaner, Context, Controller, Operator, Removal, Run, UpdateControl, Wire as _,
 };
 
 use crate::{
@@ -13,7 +13,7 @@ use crate::{
 
 struct Load;
 
-impl Reconciler for Load {
+impl Cleaner for Load {
     type Primary = TestResource;
 
     async fn reconcile(
@@ -23,9 +23,7 @@ impl Reconciler for Load {
     ) -> Result<UpdateControl<TestResource>, BoxError> {
         Ok(UpdateControl::no_update())
     }
-}
 
-impl Cleaner for Load {
     async fn cleanup(&self, _: &TestResource, _: &mut Context<TestResource>) -> Result<Removal, BoxError> {
         Ok(Removal::Done)
     }
@@ -41,7 +39,6 @@ pub(crate) async fn run(config: Config, namespace: &str) -> Result<()> {
     );
     let controller = Controller::builder(Load)
         .name("managed")
-        .with_cleaner()
         .status(|primary: &TestResource, run: &Run<TestResource>| {
             run.error().is_none().then(|| status(primary))
         })

@@ -6,15 +6,13 @@ use k8s_openapi::api::{
     core::v1::{ConfigMap, Secret, Service},
 };
 use kube::Config;
-use operator_core::{
-    BoxError, Cleaner, Context, Controller, Operator, Reconciler, Removal, Run, UpdateControl,
-};
+use operator_core::{BoxError, Cleaner, Context, Controller, Operator, Removal, Run, UpdateControl};
 
 use crate::workload::{CONCURRENCY, Children, TestResource, status};
 
 struct Load;
 
-impl Reconciler for Load {
+impl Cleaner for Load {
     type Primary = TestResource;
 
     async fn reconcile(
@@ -33,9 +31,7 @@ impl Reconciler for Load {
         }
         Ok(UpdateControl::no_update())
     }
-}
 
-impl Cleaner for Load {
     async fn cleanup(&self, _: &TestResource, _: &mut Context<TestResource>) -> Result<Removal, BoxError> {
         Ok(Removal::Done)
     }
@@ -45,7 +41,6 @@ impl Cleaner for Load {
 pub(crate) async fn run(config: Config, namespace: &str) -> Result<()> {
     let controller = Controller::builder(Load)
         .name("ours")
-        .with_cleaner()
         .status(|primary: &TestResource, run: &Run<TestResource>| {
             run.error().is_none().then(|| status(primary))
         })

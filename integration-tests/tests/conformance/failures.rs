@@ -36,7 +36,7 @@ fn stumbling() -> Script {
 async fn healed(value: &str) -> Result<Scene> {
     let scene = Scene::new("unannounced").await?;
     let script = stumbling();
-    let controller = scene.controller(&script).name("stumbling").with_cleaner();
+    let controller = scene.controller(&script).name("stumbling").cleaner(true);
     let operator = scene.start(controller).await?;
     scene.create("one", value).await?;
     if value == "clean-up" {

@@ -143,9 +143,9 @@ mod elsewhere {
         pub(super) owns: bool,
     }
 
-    /// A generic one, which says by itself whether it cleans up.
+    /// A generic one.
     #[derive(operator_core::ControllerConfiguration)]
-    #[controller(primary = super::TestResource, with_cleaner, finalizer = format!("{}/of", self.0))]
+    #[controller(primary = super::TestResource, finalizer = format!("{}/of", self.0))]
     pub(super) struct Generic<T: std::fmt::Display + Send + Sync + 'static>(pub(super) T);
 
     #[derive(operator_core::ControllerConfiguration)]
@@ -208,11 +208,11 @@ struct Managed {
     prefix: String,
 }
 
-reconciles_pods!(elsewhere::Plain, elsewhere::Cleans, elsewhere::Everything, elsewhere::Hasty, Managed);
+reconciles_pods!(elsewhere::Plain, elsewhere::Everything, elsewhere::Hasty, Managed);
 
 reconciles_pods!(elsewhere::OfItself);
 
-impl<T: Display + Send + Sync + 'static> Reconciler for elsewhere::Generic<T> {
+impl<T: Display + Send + Sync + 'static> Cleaner for elsewhere::Generic<T> {
     type Primary = TestResource;
 
     async fn reconcile(
@@ -222,15 +222,19 @@ impl<T: Display + Send + Sync + 'static> Reconciler for elsewhere::Generic<T> {
     ) -> Result<UpdateControl<TestResource>, BoxError> {
         Ok(UpdateControl::no_update())
     }
-}
 
-impl<T: Display + Send + Sync + 'static> Cleaner for elsewhere::Generic<T> {
     async fn cleanup(&self, _: &TestResource, _: &mut Context<TestResource>) -> Result<Removal, BoxError> {
         Ok(Removal::Done)
     }
 }
 
 impl Cleaner for elsewhere::Cleans {
+    type Primary = Pod;
+
+    async fn reconcile(&self, _: &Pod, _: &mut Context<Pod>) -> Result<UpdateControl<Pod>, BoxError> {
+        Ok(UpdateControl::no_update())
+    }
+
     async fn cleanup(&self, _pod: &Pod, _context: &mut Context<Pod>) -> Result<Removal, BoxError> {
         Ok(Removal::Done)
     }

@@ -54,6 +54,11 @@ fn mistakes_are_shown_at_their_place_with_advice() -> Result<()> {
         if lines > most {
             wrong.push(format!("{file}:{line} takes {lines} lines, of which {most} are allowed"));
         }
+        let trail =
+            said.lines().filter(|line| is_trail(line) || line.contains("redundant requirement")).count();
+        if trail > MOST_OF_THE_TRAIL {
+            wrong.push(format!("{file}:{line} is followed by {trail} lines of what is required for what"));
+        }
         let first = said.lines().next().unwrap_or_default();
         wrong.extend(INSIDE.iter().filter(|name| first.contains(**name)).map(|name| {
             format!("{file}:{line} begins with `{name}`, which no one outside of the library has written")
@@ -69,6 +74,9 @@ fn mistakes_are_shown_at_their_place_with_advice() -> Result<()> {
 /// How long an error may be.
 const MOST_LINES: usize = 12;
 
+/// How many of its lines may say what is required for what.
+const MOST_OF_THE_TRAIL: usize = 5;
+
 /// Errors that may be longer: their file, some of their words, and their maximum number of lines.
 const LONGER: &[(&str, &str, usize)] = &[
     // Where there is no tuple at all, the compiler lists some of what would be one.
@@ -82,11 +90,15 @@ const LONGER: &[(&str, &str, usize)] = &[
 /// Names from the inside of the library, which must not be in the first line of an error.
 const INSIDE: &[&str] = &["__private", "function::Function<", "wired::Is"];
 
+/// Whether the line only leads from a bound to another one.
+fn is_trail(line: &str) -> bool {
+    line.contains("note: required for")
+}
+
 /// How many lines are needed to say what is wrong and what to write: without lines that only lead somewhere, and
 /// without the compiler's path.
 fn own_lines(said: &str) -> usize {
-    let is_trail = |line: &&str| line.starts_with("note: required") || line.contains("= note: required for");
-    let own = said.lines().take_while(|line| !is_trail(line));
+    let own = said.lines().take_while(|line| !is_trail(line) && !line.starts_with("note: required"));
     own.filter(|line| {
         let line = line.trim_start_matches(|c: char| c.is_ascii_digit() || c == ' ').trim_end();
         let is_place = line.starts_with("-->") || line.starts_with(":::");

@@ -41,6 +41,8 @@ const SAME_FLOOR: &[(&str, &str)] = &[
     ("metrics", "resource"),
     // A panic of an observer is caught as any of user code.
     ("observe", "environment"),
+    // The text of an error leaves out that it isn't retried.
+    ("observe", "error"),
     // Metrics are made of observations.
     ("metrics", "observe"),
     // A write is remembered in, and its echo filtered by, the source that watches the object.

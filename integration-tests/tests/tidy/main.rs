@@ -8,6 +8,7 @@ mod budget;
 mod crashes;
 mod faults;
 mod features;
+mod imports;
 mod josdk;
 mod layers;
 mod links;

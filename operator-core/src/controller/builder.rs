@@ -2,7 +2,6 @@
 
 use std::{collections::btree_map::Entry, sync::Arc, time::Duration};
 
-use futures::FutureExt;
 use k8s_openapi::apiextensions_apiserver::pkg::apis::apiextensions::v1::CustomResourceDefinition;
 
 use super::{
@@ -14,11 +13,11 @@ use super::{
 use crate::{
     cache::opening,
     dependent::Standalone,
-    dispatcher::{CleanupFn, Code},
+    dispatcher::Code,
     event_source::{
         InformerEventSource, References, SourceDeclaration, WatchScope, filter_methods, informer_methods,
     },
-    reconciler::{Cleaner, DataType, Reconciler, StatusFunction, erased},
+    reconciler::{DataType, Reconciler, StatusFunction, erased},
     resource::{KubeObject, ObjectKey, ResourceType, label_value},
     workflow::IntoWorkflow,
 };
@@ -36,7 +35,6 @@ pub(super) const DEFAULT_MAX_RECONCILIATION_INTERVAL: Duration = Duration::from_
 #[must_use = "a controller does nothing until it is registered with an operator"]
 pub struct ControllerBuilder<R: Reconciler> {
     reconciler: R,
-    cleanup: Option<CleanupFn<R>>,
     pub(super) draft: Draft,
 }
 
@@ -47,7 +45,7 @@ where
 {
     pub(super) fn new(reconciler: R) -> Self {
         let settings = Settings::new::<R::Primary>(ResourceType::of::<R::Primary>());
-        Self { reconciler, cleanup: None, draft: Draft::new(type_name::<R>(), settings) }
+        Self { reconciler, draft: Draft::new(type_name::<R>(), settings) }
     }
 }
 
@@ -85,7 +83,7 @@ impl<P: KubeObject> ControllerBuilder<NoReconciler<P>> {
     pub fn reconciler<R: Reconciler<Primary = P>>(self, reconciler: R) -> ControllerBuilder<R> {
         let mut draft = self.draft;
         draft.needs_workflow = false;
-        ControllerBuilder { reconciler, cleanup: None, draft }
+        ControllerBuilder { reconciler, draft }
     }
 }
 
@@ -108,12 +106,10 @@ impl<R: Reconciler> ControllerBuilder<R> {
         self
     }
 
-    /// Calls the reconciler's [`Cleaner`] before a primary is deleted, and adds a finalizer to each primary for it.
-    pub fn with_cleaner(mut self) -> Self
-    where
-        R: Cleaner,
-    {
-        self.cleanup = Some(|reconciler, primary, context| reconciler.cleanup(primary, context).boxed());
+    /// Whether a reconciler that is a [`Cleaner`](crate::Cleaner) is called before a primary is deleted, and a finalizer
+    /// added to each primary for it; by default both are done. It has no effect on other reconcilers.
+    pub fn cleaner(mut self, called: bool) -> Self {
+        self.draft.cleaner = called;
         self
     }
 
@@ -241,7 +237,7 @@ impl<R: Reconciler> ControllerBuilder<R> {
     /// written fails.
     ///
     /// JOSDK: has no counterpart; its reconcilers return the status, and the status of an error elsewhere.
-    pub fn status(mut self, function: impl StatusFunction<R::Primary>) -> Self {
+    pub fn status<M>(mut self, function: impl StatusFunction<R::Primary, M>) -> Self {
         if self.draft.settings.status.replace(erased(function)).is_some() {
             self.draft.mistakes.push(Mistake::new(
                 "there are two status functions",
@@ -414,7 +410,8 @@ impl<R: Reconciler> ControllerBuilder<R> {
     /// # Errors
     /// If the declaration contradicts itself, or a name in it can't be used. The error has all mistakes.
     pub fn build(self) -> Result<Controller, Mistakes> {
-        let Self { reconciler, cleanup, draft } = self;
+        let Self { reconciler, draft } = self;
+        let cleanup = R::cleanup_fn().filter(|_| draft.cleaner);
         draft.finish(Arc::new(Code { reconciler, cleanup }))
     }
 }

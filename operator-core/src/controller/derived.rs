@@ -6,14 +6,14 @@ use kube::CustomResourceExt;
 
 use super::{ControllerBuilder, NoReconciler};
 use crate::{
-    reconciler::{Cleaner, Reconciler},
+    reconciler::Reconciler,
     resource::KubeObject,
     workflow::{BuildError, Workflow},
 };
 
-/// Determines what a type is, which a bound can't express: a [`Cleaner`] or another [`Reconciler`] of primaries of type
-/// `P`, one of other primaries, or none at all. The compiler takes the first method `builder` that exists, and each is
-/// one reference further from `&&&&Probe`. Works only if the type is known.
+/// Determines what a type is, which a bound can't express: a [`Reconciler`] of primaries of type `P`, one of other
+/// primaries, or none at all. The compiler takes the first method `give` that exists, and each is one reference further
+/// from `&&&Probe`. Works only if the type is known.
 #[derive(Debug)]
 pub struct Probe<R, P>(PhantomData<fn(R, P)>);
 
@@ -34,14 +34,6 @@ pub trait Given<R, P: KubeObject> {
 
     /// Gives it.
     fn give(&self, builder: ControllerBuilder<NoReconciler<P>>, declared: R) -> Self::Builder;
-}
-
-impl<P: KubeObject, R: Cleaner + Reconciler<Primary = P>> Given<R, P> for &&&Probe<R, P> {
-    type Builder = ControllerBuilder<R>;
-
-    fn give(&self, builder: ControllerBuilder<NoReconciler<P>>, reconciler: R) -> ControllerBuilder<R> {
-        reconciled(builder, reconciler).with_cleaner()
-    }
 }
 
 impl<P: KubeObject, R: Reconciler<Primary = P>> Given<R, P> for &&Probe<R, P> {

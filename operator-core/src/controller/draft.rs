@@ -22,6 +22,8 @@ pub(super) struct Draft {
     pub(super) name: Option<String>,
     pub(super) default_name: String,
     pub(super) finalizer: Option<String>,
+    /// Whether a cleaner is called, if the reconciler is one.
+    pub(super) cleaner: bool,
     pub(super) field_manager: Option<String>,
     pub(super) sources: DeclaredSources,
     pub(super) settings: Settings,
@@ -45,6 +47,7 @@ impl Draft {
             name: None,
             default_name,
             finalizer: None,
+            cleaner: true,
             field_manager: None,
             sources: DeclaredSources::default(),
             settings,

@@ -57,7 +57,7 @@ use crate::{
 use failure::RunFailure;
 use report::Report;
 use user::AnyPatch;
-pub(crate) use user::{CleanupFn, Code, UserCode};
+pub(crate) use user::{Code, UserCode};
 
 /// Executes the runs of one controller. JOSDK: `ReconciliationDispatcher`.
 pub(crate) struct Dispatcher {

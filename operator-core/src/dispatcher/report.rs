@@ -1,7 +1,7 @@
 //! What is reported about a run: one span, one start, one end.
 
 use k8s_openapi::apimachinery::pkg::apis::meta::v1::ObjectMeta;
-use tracing::{Span, field};
+use tracing::Span;
 
 use super::failure::RunFailure;
 use crate::{
@@ -15,7 +15,7 @@ use crate::{
 /// The namespace of a cluster-scoped object in logs, as in JOSDK.
 const NO_NAMESPACE: &str = "no namespace";
 
-/// The span of a run, with the fields of JOSDK's MDC.
+/// The span of a run, with the fields of JOSDK's MDC; the primary's name comes first in each line.
 pub(super) fn span(
     writer: &Writer,
     kind: &ResourceType,
@@ -25,17 +25,16 @@ pub(super) fn span(
 ) -> Span {
     tracing::info_span!(
         "reconcile",
-        controller = %writer.controller,
-        resource.apiVersion = %kind.api_version(),
-        resource.kind = %kind.kind(),
         resource.name = run.key.name(),
         resource.namespace = run.key.namespace().unwrap_or(NO_NAMESPACE),
+        resource.kind = %kind.kind(),
+        resource.apiVersion = %kind.api_version(),
+        controller = %writer.controller,
         resource.resourceVersion = meta.and_then(|meta| meta.resource_version.as_deref()),
         resource.generation = meta.and_then(|meta| meta.generation),
         resource.uid = %run.uid,
         because,
         attempt = run.retry.as_ref().map(|retry| retry.attempt),
-        error = field::Empty,
     )
 }
 
@@ -73,7 +72,6 @@ impl<'r> Report<'r> {
     /// The run ended with an error; the log level depends on whether more attempts follow.
     pub(super) fn failed(&mut self, failure: &RunFailure) {
         let error = crate::observe::error_chain(&**failure.error);
-        Span::current().record("error", &error);
         let last = failure.kind == FailureKind::Retryable
             && self.run.retry.as_ref().is_some_and(|retry| retry.last_attempt);
         if failure.panicked {

@@ -8,8 +8,7 @@ use serde_json::Value;
 
 use super::failure::RunFailure;
 use crate::{
-    error::BoxError,
-    reconciler::{AnyContext, Context, Patch, Reconciler, Removal, UpdateControl},
+    reconciler::{AnyContext, CleanupFn, Context, Patch, Reconciler, Removal, UpdateControl},
     resource::AnyObject,
 };
 
@@ -44,13 +43,6 @@ pub(super) enum AnyPatch {
     Whole(AnyObject),
     Part(Value),
 }
-
-/// Calls `Cleaner::cleanup` of a reconciler that has it.
-pub(crate) type CleanupFn<R> = for<'c> fn(
-    &'c R,
-    &'c <R as Reconciler>::Primary,
-    &'c mut Context<<R as Reconciler>::Primary>,
-) -> BoxFuture<'c, Result<Removal, BoxError>>;
 
 /// A reconciler, and its clean-up if it has one.
 pub(crate) struct Code<R: Reconciler> {

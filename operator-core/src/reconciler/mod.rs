@@ -1,4 +1,5 @@
-//! The traits that users implement: a [`Reconciler`], and a [`Cleaner`] if something must be undone before an object is deleted.
+//! The traits of which users implement one: a [`Reconciler`], or a [`Cleaner`](traits::Cleaner) if something must be undone
+//! before an object is deleted.
 //!
 //! Both get the primary and a [`Context`], and return what to write, whether the primary may be deleted, and when to
 //! run again. An object has at most one run at a time: while it is in progress, no other run of that object starts, and
@@ -39,4 +40,4 @@ pub(crate) use run::Run;
 pub(crate) use run::{AnyRun, AnyStatus, SerializedStatus, erased};
 pub use run::{RunError, StatusFunction};
 pub(crate) use surroundings::{Applying, DEFAULT_MAX_CONCURRENT_DEPENDENTS, WorkflowSurroundings};
-pub(crate) use traits::{Cleaner, Reconciler};
+pub(crate) use traits::{CleanupFn, Reconciler};

@@ -202,7 +202,7 @@ mod tests {
         }
         assert_eq!(of(Wrapped("no luck".into())), None);
         let words = observe::error_chain(&Wrapped(Permanent::new(Wrapped("no plan".into())).into()));
-        assert_eq!(words, "the site can't be built: the site can't be built: not retried: no plan");
+        assert_eq!(words, "the site can't be built: no plan");
     }
 
     #[test]

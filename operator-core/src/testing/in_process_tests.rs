@@ -17,7 +17,7 @@ use crate::{
     controller::Controller,
     environment::WallClock,
     operator::Operator,
-    reconciler::{BoxError, Cleaner, Context, Reconciler, Removal, UpdateControl, run::Run},
+    reconciler::{BoxError, Context, Removal, UpdateControl, run::Run, traits::Cleaner},
     resource::ObjectKey,
 };
 
@@ -35,7 +35,7 @@ struct GreetingStatus {
 /// Writes the greeting into a config map and says so in the status.
 struct Greeter;
 
-impl Reconciler for Greeter {
+impl Cleaner for Greeter {
     type Primary = Greeting;
 
     async fn reconcile(
@@ -51,6 +51,10 @@ impl Reconciler for Greeter {
         context.put(Said(greeting.spec.text.clone()));
         Ok(UpdateControl::no_update())
     }
+
+    async fn cleanup(&self, _: &Greeting, _: &mut Context<Greeting>) -> Result<Removal, BoxError> {
+        Ok(Removal::Done)
+    }
 }
 
 /// What was said in this run.
@@ -58,12 +62,6 @@ struct Said(String);
 
 fn status(_: &Greeting, run: &Run<Greeting>) -> Option<GreetingStatus> {
     Some(GreetingStatus { said: run.data::<Said>()?.0.clone() })
-}
-
-impl Cleaner for Greeter {
-    async fn cleanup(&self, _: &Greeting, _: &mut Context<Greeting>) -> Result<Removal, BoxError> {
-        Ok(Removal::Done)
-    }
 }
 
 /// A clock that stands still.
@@ -89,7 +87,7 @@ async fn life() -> Vec<String> {
     let server = InProcessServer::with_clock(|| Still.now());
     let client = server.client();
     Api::all(client.clone()).create(&PostParams::default(), &Greeting::crd()).await.expect("created");
-    let controller = Controller::builder(Greeter).with_cleaner().owns::<ConfigMap>().status(status);
+    let controller = Controller::builder(Greeter).owns::<ConfigMap>().status(status);
     let builder = Operator::builder().config(server.config()).transport(server.clone().into());
     let builder = builder.wall_clock(Arc::new(Still)).register(controller);
     let operator = TestOperator::start(builder).await.expect("it starts");

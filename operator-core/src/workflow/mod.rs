@@ -53,7 +53,7 @@ pub(crate) use declare::builder::{AnyBuilder, AnyWorkflow, Workflow, WorkflowSou
 pub(crate) use declare::graph::{Graph, NodeId};
 pub(crate) use declare::into::Stage;
 #[doc(hidden)]
-pub use declare::into::{Declare, Declaring, IntoWorkflow, Wired};
+pub use declare::into::{Declare, Declaring, IntoWorkflow};
 pub use declare::record::RecordNode;
 pub use error::BuildError;
 pub(crate) use error::Mistake;

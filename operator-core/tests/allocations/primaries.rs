@@ -19,8 +19,8 @@ use kube::{
     api::{DeleteParams, ListParams, PostParams},
 };
 use operator_core::{
-    BoxError, Cleaner, Context, Controller, GenericRetry, Operator, PerResourcePollingEventSource,
-    Reconciler, Removal, UpdateControl, Workflow,
+    BoxError, Cleaner, Context, Controller, GenericRetry, Operator, PerResourcePollingEventSource, Removal,
+    UpdateControl, Workflow,
     client::TransportHook,
     node,
     operator::Settling,
@@ -52,7 +52,7 @@ fn map(account: &ServiceAccount) -> ConfigMap {
     map
 }
 
-impl Reconciler for Keeper {
+impl Cleaner for Keeper {
     type Primary = ServiceAccount;
 
     /// One in ten fails at first, so that its retries are counted.
@@ -69,9 +69,7 @@ impl Reconciler for Keeper {
         }
         Ok(UpdateControl::no_update().reschedule_after(HOUR))
     }
-}
 
-impl Cleaner for Keeper {
     async fn cleanup(
         &self,
         _: &ServiceAccount,
@@ -146,7 +144,6 @@ impl World {
         let controller = Controller::builder(Keeper)
             .name("keeper")
             .index("by-name", |account: &ServiceAccount| vec![account.name_any()])
-            .with_cleaner()
             .workflow(Workflow::builder().nodes((node(map).without_owner(),)))
             .retry(retry.expect("an interval"))
             .rate_limiter(limiter.expect("a limit"))

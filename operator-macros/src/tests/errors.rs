@@ -33,7 +33,7 @@ fn of_a_controller() {
             refers_to::<Secret>,
             watches_referenced::<Secret>(secrets),
             label_selector::<u8>("a"),
-            with_cleaner(true),
+            cleaner,
             name = ,
             name = "a",
             name = "b",
@@ -83,14 +83,6 @@ fn of_literals_that_cannot_work() {
         struct WebPageReconciler;
     "#;
     assert_eq!(mistakes(controller_configuration::generate, sound), "");
-}
-
-#[test]
-fn of_a_generic_controller() {
-    is_as_before(
-        "mistakes_of_a_generic_controller",
-        &mistakes(controller_configuration::generate, "struct WebPageReconciler<T>(T);"),
-    );
 }
 
 #[test]

@@ -41,7 +41,7 @@ fn a_controller_with_everything() {
             refers_to::<crate::Site>(|page| page.sites()),
             index("team", by_team),
             index("site", |page| vec![page.spec.site.clone()]),
-            with_cleaner,
+            cleaner = false,
             configure = |builder| builder.event_sources_of(&other),
         )]
         struct WebPageReconciler<T>(T);

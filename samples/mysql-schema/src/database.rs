@@ -7,11 +7,7 @@ use std::{collections::BTreeMap, fmt};
 
 use k8s_openapi::api::core::v1::Secret;
 use mysql_async::{Conn, Error as SqlError, Opts, Pool, prelude::Queryable};
-use operator_core::{
-    BoxError,
-    dependent::{Deletion, External, Token},
-    prelude::*,
-};
+use operator_core::{BoxError, prelude::*};
 
 use crate::{MySqlSchema, schema::name_of};
 

@@ -4,12 +4,7 @@ use std::time::Duration;
 
 use k8s_openapi::{ByteString, api::core::v1::Secret, apimachinery::pkg::apis::meta::v1::Condition};
 use kube::{CustomResource, ResourceExt};
-use operator_core::{
-    ControllerBuilder,
-    dependent::{Records, System},
-    prelude::*,
-    the,
-};
+use operator_core::{dependent::System, prelude::*, the};
 use rand::distr::{Alphanumeric, SampleString};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};

@@ -10,7 +10,7 @@ use k8s_openapi::{
     apimachinery::pkg::apis::meta::v1::Condition,
 };
 use kube::{CustomResource, ResourceExt};
-use operator_core::{ControllerBuilder, InformerEventSource, dependent::Read, prelude::*};
+use operator_core::prelude::*;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};

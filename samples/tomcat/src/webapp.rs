@@ -5,7 +5,7 @@ use k8s_openapi::{
     apimachinery::pkg::apis::meta::v1::{Condition, ObjectMeta},
 };
 use kube::{CustomResource, ResourceExt};
-use operator_core::{ControllerBuilder, InformerEventSource, dependent::Read, prelude::*};
+use operator_core::prelude::*;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 

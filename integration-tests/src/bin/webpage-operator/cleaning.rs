@@ -3,8 +3,7 @@
 use std::{env, future::pending, time::Duration};
 
 use operator_core::{
-    BoxError, Cleaner, Context, Controller, LeaderElection, Operator, OperatorBuilder, Reconciler, Removal,
-    UpdateControl,
+    BoxError, Cleaner, Context, Controller, LeaderElection, Operator, OperatorBuilder, Removal, UpdateControl,
 };
 use webpage::{
     WebPage,
@@ -14,7 +13,7 @@ use webpage::{
 /// Does what the sample does, and what the page says.
 struct Cleaning;
 
-impl Reconciler for Cleaning {
+impl Cleaner for Cleaning {
     type Primary = WebPage;
 
     async fn reconcile(
@@ -28,10 +27,8 @@ impl Reconciler for Cleaning {
             _ => Ok(UpdateControl::no_update()),
         }
     }
-}
 
-/// The garbage collector takes the children.
-impl Cleaner for Cleaning {
+    /// The garbage collector takes the children.
     async fn cleanup(&self, _: &WebPage, _: &mut Context<WebPage>) -> Result<Removal, BoxError> {
         Ok(Removal::Done)
     }
@@ -46,7 +43,6 @@ fn block() -> ! {
 fn operator() -> OperatorBuilder {
     let pages = Controller::builder(Cleaning)
         .name("webpage-operator")
-        .with_cleaner()
         .workflow(standalone::workflow())
         .status(managed::status);
     Operator::builder().register(pages)

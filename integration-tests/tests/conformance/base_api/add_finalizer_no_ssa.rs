@@ -9,7 +9,7 @@ const OURS: &str = "testresources.conformance.operator-core.io/finalizer";
 async fn one_finalizer_one_run_one_clean_up() -> Result<()> {
     let scene = Scene::new("add-finalizer-no-ssa").await?;
     let script = Script::<TestResource>::idle();
-    let controller = script.controller().name("sample").with_cleaner();
+    let controller = script.controller().name("sample").cleaner(true);
     let controller = controller.use_ssa_to_patch_primary(false);
     let operator = scene.start(controller.namespaces([&scene.namespace])).await?;
     scene.create("one", "first").await?;

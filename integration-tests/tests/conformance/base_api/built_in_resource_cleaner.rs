@@ -41,8 +41,8 @@ async fn finalizer_and_clean_up_without_a_generation() -> Result<()> {
     let namespaces = [&scene.namespace];
     let builder = scene
         .operator()
-        .register(services.controller().name("services").with_cleaner().namespaces(namespaces))
-        .register(pods.controller().name("pods").with_cleaner().namespaces(namespaces));
+        .register(services.controller().name("services").cleaner(true).namespaces(namespaces))
+        .register(pods.controller().name("pods").cleaner(true).namespaces(namespaces));
     let operator = TestOperator::start(builder).await?;
 
     let service: Service = integration_tests::from_json(

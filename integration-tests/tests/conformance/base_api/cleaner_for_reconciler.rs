@@ -10,7 +10,7 @@ const FINALIZER: &str = "testresources.conformance.operator-core.io/finalizer";
 async fn the_finalizer_is_added_and_the_clean_up_is_called_upon_deletion() -> Result<()> {
     let scene = Scene::new("cleaner-for-reconciler").await?;
     let script = Script::<TestResource>::idle();
-    let controller = script.controller().with_cleaner();
+    let controller = script.controller().cleaner(true);
     let operator = scene.start(controller.namespaces([&scene.namespace])).await?;
 
     scene.create("one", "value").await?;
@@ -39,7 +39,7 @@ async fn a_clean_up_that_keeps_the_finalizer_is_called_again_after_its_delay() -
             })
         })
     });
-    let controller = script.controller().with_cleaner();
+    let controller = script.controller().cleaner(true);
     let operator = scene.start(controller.namespaces([&scene.namespace])).await?;
 
     scene.create("one", "value").await?;
@@ -64,7 +64,7 @@ async fn a_clean_up_that_keeps_the_finalizer_without_a_delay_waits_for_an_event(
     let script = Script::<TestResource>::idle().cleanup(|times, _, _| {
         Box::pin(async move { Ok(if times == 1 { Removal::keep() } else { Removal::Done }) })
     });
-    let controller = script.controller().with_cleaner();
+    let controller = script.controller().cleaner(true);
     let operator = scene.start(controller.namespaces([&scene.namespace])).await?;
 
     scene.create("one", "value").await?;

@@ -18,7 +18,7 @@ async fn the_finalizer_goes_after_one_clean_up() -> Result<()> {
             })
         }
     });
-    let controller = script.controller().with_cleaner().namespaces([&scene.namespace]);
+    let controller = script.controller().cleaner(true).namespaces([&scene.namespace]);
     let operator = scene.start(controller).await?;
     // Theirs is the first in the list, so that ours has another position after its removal.
     let mut one = TestResource::new("one", TestResourceSpec { value: "first".to_owned() });

@@ -48,7 +48,7 @@ async fn what_remains_is_exactly_what_was_not_deleted() -> Result<()> {
     let maps = InformerEventSource::<ConfigMap>::new().map_to_primary(|map| vec![ObjectKey::of(map)]);
     let controller = script
         .controller()
-        .with_cleaner()
+        .cleaner(true)
         .watches(maps)
         .max_concurrent_reconciles(AT_ONCE)
         .namespaces([&scene.namespace]);

@@ -22,7 +22,7 @@ async fn both_finalizers_go() -> Result<()> {
     let (first, second) = (script(), script());
     let controller = |script: &Script, name: &str| {
         let controller = script.controller().name(name).namespaces([&scene.namespace]);
-        controller.with_cleaner().finalizer(format!("{name}.example.com/finalizer"))
+        controller.cleaner(true).finalizer(format!("{name}.example.com/finalizer"))
     };
     let builder = scene.operator().register(controller(&first, "first"));
     let operator = TestOperator::start(builder.register(controller(&second, "second"))).await?;

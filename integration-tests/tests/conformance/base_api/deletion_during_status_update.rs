@@ -13,7 +13,7 @@ async fn the_clean_up_is_called() -> Result<()> {
         let others = others.clone();
         Box::pin(async move { others.delete("one").await })
     });
-    let controller = script.controller().with_cleaner().namespaces([&scene.namespace]);
+    let controller = script.controller().cleaner(true).namespaces([&scene.namespace]);
     let operator = scene.start_through(hook, controller).await?;
     scene.create("one", "first").await?;
     scene.until_gone("one").await?;

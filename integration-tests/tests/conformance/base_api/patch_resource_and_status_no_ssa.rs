@@ -17,7 +17,7 @@ async fn check(finalizer: bool) -> Result<()> {
         })
     });
     let controller = script.controller().use_ssa_to_patch_primary(false).namespaces([&scene.namespace]);
-    let operator = scene.start(if finalizer { controller.with_cleaner() } else { controller }).await?;
+    let operator = scene.start(controller.cleaner(finalizer)).await?;
     let mut one = TestResource::new("one", TestResourceSpec { value: "the user's".to_owned() });
     one.metadata.annotations =
         Some(["to-be-removed", "to-be-kept"].map(|name| (name.to_owned(), "set".to_owned())).into());

@@ -16,7 +16,7 @@ async fn both_values_are_there() -> Result<()> {
             Ok(Said::resource_and_status(desired))
         })
     });
-    let controller = script.controller().name("sample").with_cleaner();
+    let controller = script.controller().name("sample").cleaner(true);
     let operator = scene.start(controller.namespaces([&scene.namespace])).await?;
     let mut one = TestResource::named("one", "the user's");
     one.labels_mut().insert("of".to_owned(), "the-user".to_owned());

@@ -17,7 +17,7 @@ fn sample() -> Script {
 async fn config_map_status_and_clean_up() -> Result<()> {
     let scene = Scene::new("reconciler-executor").await?;
     let sample = sample();
-    let controller = sample.controller().with_cleaner().owns::<ConfigMap>();
+    let controller = sample.controller().cleaner(true).owns::<ConfigMap>();
     let operator = scene.start(controller.namespaces([&scene.namespace])).await?;
 
     scene.create("one", "first").await?;

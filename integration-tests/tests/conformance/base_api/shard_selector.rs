@@ -27,7 +27,7 @@ fn middle(mut hashes: Vec<u128>) -> u128 {
 }
 
 fn half(scene: &Scene, script: &Script, selector: &str) -> ControllerBuilder<Script> {
-    scene.controller(script).name("half").with_cleaner().shard_selector(selector)
+    scene.controller(script).name("half").cleaner(true).shard_selector(selector)
 }
 
 fn handled(settled: &Settled) -> BTreeSet<ObjectKey> {

@@ -15,7 +15,7 @@ async fn what_the_same_manager_has_applied_stays() -> Result<()> {
         });
         scene.resources.patch(manager, &PatchParams::apply(manager), &Patch::Apply(object)).await?;
     }
-    let controller = Script::<TestResource>::idle().controller().name("sample").with_cleaner();
+    let controller = Script::<TestResource>::idle().controller().name("sample").cleaner(true);
     let operator = scene.start(controller.namespaces([&scene.namespace])).await?;
     let settled = operator.settled().await?;
     for manager in ["sample", "another"] {

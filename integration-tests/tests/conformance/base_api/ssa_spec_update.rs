@@ -27,7 +27,7 @@ async fn an_apply_past_the_framework_takes_the_finalizer_off() -> Result<()> {
             })
         }
     });
-    let controller = script.controller().name("sample").with_cleaner();
+    let controller = script.controller().name("sample").cleaner(true);
     let operator = scene.start(controller.namespaces([&scene.namespace])).await?;
     scene.create("one", "first").await?;
     operator.settled().await?;

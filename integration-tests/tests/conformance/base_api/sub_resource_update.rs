@@ -18,7 +18,7 @@ fn script(gate: Option<Gate>) -> Script {
 
 async fn start(scene: &Scene, script: Script, finalizer: bool) -> Result<TestOperator> {
     let controller = scene.controller(&script);
-    scene.start(if finalizer { controller.with_cleaner() } else { controller }).await
+    scene.start(controller.cleaner(finalizer)).await
 }
 
 async fn status_alone(finalizer: bool) -> Result<()> {

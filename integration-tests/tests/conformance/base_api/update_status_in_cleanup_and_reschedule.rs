@@ -20,7 +20,7 @@ async fn each_delay_is_kept_and_the_clean_up_ends() -> Result<()> {
             Ok(Removal::again_in(DELAY))
         })
     });
-    let controller = script.controller().with_cleaner().namespaces([&scene.namespace]);
+    let controller = script.controller().cleaner(true).namespaces([&scene.namespace]);
     let operator = scene.start(controller).await?;
     scene.create("one", "first").await?;
     operator.settled().await?;

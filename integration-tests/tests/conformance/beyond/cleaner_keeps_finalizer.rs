@@ -24,7 +24,7 @@ async fn the_users_no_wins_over_a_complete_clean_up() -> Result<()> {
             })
         }
     });
-    let operator = scene.start(scene.managed(&script, &workflow).with_cleaner()).await?;
+    let operator = scene.start(scene.managed(&script, &workflow).cleaner(true)).await?;
     scene.create("one", "first").await?;
     eventually("the map", async || Ok(maps.get_opt("one-map").await?)).await?;
     scene.delete("one").await?;

@@ -173,7 +173,7 @@ async fn the_end_of_a_primary_can_be_told_after_it() -> Result<()> {
         context.events().normal("Removed", "all that was made of it is gone");
         Box::pin(async { Ok(Removal::Done) })
     });
-    let operator = scene.start(named(script.controller(), &scene).with_cleaner()).await?;
+    let operator = scene.start(named(script.controller(), &scene).cleaner(true)).await?;
     scene.create("one", "first").await?;
     operator.settled().await?;
     scene.delete("one").await?;

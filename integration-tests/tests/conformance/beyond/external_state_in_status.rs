@@ -59,7 +59,7 @@ fn by_hand(scene: &Scene, system: &ExternalSystem, told: &Held) -> ControllerBui
         let found = id_of(&one).and_then(|id| polled.get(&id));
         async move { Ok::<_, anyhow::Error>(found.into_iter().collect()) }
     });
-    scene.controller(&script).with_cleaner().watches(source)
+    scene.controller(&script).cleaner(true).watches(source)
 }
 
 /// A node of a workflow does it.

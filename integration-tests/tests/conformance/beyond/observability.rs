@@ -55,7 +55,7 @@ async fn the_metrics_count_what_has_happened() -> Result<()> {
     let controller = script
         .controller()
         .name("counted")
-        .with_cleaner()
+        .cleaner(true)
         .retry(GenericRetry::linear(Duration::from_millis(50), 5)?)
         .namespaces([&scene.namespace]);
     let builder = scene.operator().metrics(numbers.recorder()).register(controller);

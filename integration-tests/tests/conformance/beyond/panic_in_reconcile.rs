@@ -52,7 +52,7 @@ async fn a_panic_of_the_clean_up_keeps_the_finalizer_and_is_retried() -> Result<
     });
     let controller = script
         .controller()
-        .with_cleaner()
+        .cleaner(true)
         .retry(GenericRetry::linear(Duration::from_millis(50), 5)?)
         .namespaces([&scene.namespace]);
     let operator = scene.start(controller).await?;

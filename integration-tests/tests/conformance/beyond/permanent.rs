@@ -68,7 +68,7 @@ async fn it_is_told_and_not_retried_wherever_it_comes_from() -> Result<()> {
         })
     });
     let (once, told) = runs_of_bad(&scene, "reconcile", &reconciles, Workflow::builder()).await?;
-    assert_eq!((once, told), (1, format!("{WORDS}: not retried: true")), "reconcile");
+    assert_eq!((once, told), (1, format!("{WORDS}: true")), "reconcile");
     let of = Workflow::builder;
     let workflows = [
         ("desired", of().nodes((wanted.named("node"),))),
@@ -79,7 +79,7 @@ async fn it_is_told_and_not_retried_wherever_it_comes_from() -> Result<()> {
     for (what, workflow) in workflows {
         let (runs, told) = runs_of_bad(&scene, what, &Script::idle(), workflow).await?;
         assert_eq!(runs, 1, "{what}: {told}");
-        assert_eq!(told, format!("1 dependent failed: node: {WORDS}: not retried: true"), "{what}");
+        assert_eq!(told, format!("1 dependent failed: node: {WORDS}: true"), "{what}");
     }
     Ok(())
 }
@@ -96,13 +96,13 @@ async fn a_clean_up_is_not_retried_either() -> Result<()> {
             Ok(Removal::Done)
         })
     });
-    let operator = scene.start(scene.controller(&script).with_cleaner().status(status)).await?;
+    let operator = scene.start(scene.controller(&script).cleaner(true).status(status)).await?;
     scene.create("one", "bad").await?;
     operator.settled().await?;
     scene.delete("one").await?;
     assert_eq!(operator.settled().await?.runs_of(&scene.key("one")), 1);
     let told = scene.resources.get("one").await?.status;
-    assert_eq!(told, Some(said(format!("{WORDS}: not retried: true"))));
+    assert_eq!(told, Some(said(format!("{WORDS}: true"))));
     scene.patch("one", json!({ "spec": { "value": "good" } })).await?;
     operator.settled().await?;
     scene.until_gone("one").await

@@ -184,7 +184,7 @@ async fn a_controller_may_be_bounded() -> Result<()> {
     let (operator, mut audit) = scene.audited().await?;
     let controller = script
         .controller()
-        .with_cleaner()
+        .cleaner(true)
         .bounded(Bounds::new(0).with_template(template))
         .namespaces([&scene.namespace]);
     let operator = TestOperator::start(operator.register(controller)).await?;

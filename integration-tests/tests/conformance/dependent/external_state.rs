@@ -61,7 +61,7 @@ fn controller(scene: &Scene, system: &ExternalSystem) -> ControllerBuilder<Scrip
             }
             .boxed()
         });
-    script.controller().with_cleaner().owns::<ConfigMap>().namespaces([&scene.namespace])
+    script.controller().cleaner(true).owns::<ConfigMap>().namespaces([&scene.namespace])
 }
 
 #[operator_test]

@@ -125,7 +125,7 @@ fn keys(_: &TestResource) -> Secret {
 #[workflow(explicit_invocation, granted, keys(requires(granted)))]
 struct Quotas;
 
-impl Reconciler for Quotas {
+impl Cleaner for Quotas {
     type Primary = TestResource;
 
     async fn reconcile(
@@ -140,9 +140,7 @@ impl Reconciler for Quotas {
         cx.run().await?;
         Ok(UpdateControl::no_update())
     }
-}
 
-impl Cleaner for Quotas {
     async fn cleanup(&self, _: &TestResource, _: &mut Context<TestResource>) -> Result<Removal, BoxError> {
         Ok(Removal::Done)
     }

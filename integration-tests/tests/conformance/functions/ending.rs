@@ -126,7 +126,7 @@ async fn a_cleaner_cleans_up_its_explicit_workflow_and_the_primary_waits_for_it(
     });
     let workflow =
         operator_core::Workflow::builder().nodes((network, database.after(network).delete_first()));
-    let controller = scene.controller(&script).with_cleaner().workflow(workflow.explicit_invocation());
+    let controller = scene.controller(&script).cleaner(true).workflow(workflow.explicit_invocation());
     let operator = scene.start(controller).await?;
     scene.create("one", "keep").await?;
     operator.settled().await?;

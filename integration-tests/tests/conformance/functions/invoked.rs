@@ -1,7 +1,7 @@
 //! A reconciler runs its workflow, as a whole or in part.
 
 use integration_tests::prelude::*;
-use operator_core::{Run, Wire, prelude::Context};
+use operator_core::{Permanent, Run, Wire, prelude::Context};
 
 use super::{a_secret, says};
 
@@ -133,5 +133,53 @@ async fn a_part_that_names_no_node_fails_its_run_and_says_which_is_meant() -> Re
     scene.create("one", "unknown").await?;
     assert!(operator.settled().await?.written().iter().all(|line| line.contains("/status")));
     assert_eq!(script.runs.count(), 1, "only other code helps");
+    Ok(())
+}
+
+/// What is known of each node, whatever the run has done.
+fn known(one: &TestResource, run: &Run<TestResource>) -> TestStatus {
+    let names = [run.get(web).map(|map| map.name_any()), run.get(keys).map(|secret| secret.name_any())];
+    let mut messages: Vec<_> = names.into_iter().map(Option::unwrap_or_default).collect();
+    messages.extend(run.state(web).map(ToString::to_string));
+    messages.push(format!("{}", run.state(webs).is_none()));
+    let stalled = run.conditions(one).swap_remove(2);
+    TestStatus {
+        messages,
+        message: Some(format!("{} {}", stalled.status, stalled.message)),
+        ..TestStatus::default()
+    }
+}
+
+/// A refused spec, and a failure before the workflow: the children stay, and the status knows them.
+#[operator_test]
+async fn a_run_that_fails_before_its_workflow_keeps_what_is_known() -> Result<()> {
+    let scene = Scene::new("functions-early").await?;
+    let script = Script::new(|_, primary: Arc<TestResource>, cx| {
+        Box::pin(async move {
+            if says(&primary, "refused") {
+                return Err(Permanent::new("the spec is refused").into());
+            }
+            cx.run().await?;
+            Ok(UpdateControl::no_update())
+        })
+    });
+    scene.failures.expect("the spec is refused");
+    let workflow = operator_core::Workflow::builder().nodes((web, keys)).explicit_invocation();
+    let operator = scene.start(scene.controller(&script).workflow(workflow).status(known)).await?;
+    let said = async || Ok::<_, anyhow::Error>(scene.resources.get("one").await?.status.unwrap_or_default());
+    scene.create("one", "good").await?;
+    operator.settled().await?;
+    let messages = ["one-web", "one-keys", "created", "true"];
+    assert_eq!(said().await?.messages, messages);
+    scene.set("one", "refused").await?;
+    let settled = operator.settled().await?;
+    assert_eq!(said().await?.messages, ["one-web", "one-keys", "not reached", "true"]);
+    assert_eq!(
+        said().await?.message.as_deref(),
+        Some("True the spec is refused"),
+        "that it isn't retried, Stalled says"
+    );
+    let written = settled.written();
+    assert!(written.iter().all(|write| write.contains("testresources")), "{written:?}");
     Ok(())
 }

@@ -49,7 +49,7 @@ async fn a_cleaner_invokes_it_and_may_keep_the_finalizer() -> Result<()> {
             Ok(Removal::Done)
         })
     });
-    let controller = script.controller().with_cleaner().workflow(&workflow()?);
+    let controller = script.controller().cleaner(true).workflow(&workflow()?);
     let operator = scene.start(controller.namespaces([&scene.namespace])).await?;
 
     scene.create("one", "keep").await?;

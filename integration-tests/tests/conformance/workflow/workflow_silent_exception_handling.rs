@@ -58,7 +58,7 @@ async fn errors_stay_in_the_results() -> Result<()> {
         .nodes((Records::new(broken.clone()).id_of(|_| "broken".to_owned()),))
         .handle_errors_in_reconciler()
         .build()?;
-    let controller = script.controller().with_cleaner().workflow(&workflow);
+    let controller = script.controller().cleaner(true).workflow(&workflow);
     let operator = scene.start(controller.namespaces([&scene.namespace])).await?;
 
     scene.create("one", "value").await?;

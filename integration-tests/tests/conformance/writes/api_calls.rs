@@ -39,7 +39,7 @@ async fn start(scene: &Scene, script: &Script) -> Result<(TestOperator, Audit)> 
     let controller = script
         .controller()
         .name("api-calls")
-        .with_cleaner()
+        .cleaner(true)
         .owns::<ConfigMap>()
         .owns::<Secret>()
         .owns::<Service>()

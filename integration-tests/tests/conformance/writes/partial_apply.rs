@@ -23,7 +23,7 @@ async fn it_owns_what_it_names_and_the_finalizer() -> Result<()> {
     for ssa in [true, false] {
         let scene = Scene::new(if ssa { "partial-apply" } else { "partial-apply-no-ssa" }).await?;
         let script = script();
-        let controller = scene.controller(&script).name("sample").with_cleaner();
+        let controller = scene.controller(&script).name("sample").cleaner(true);
         let operator = scene.start(controller.use_ssa_to_patch_primary(ssa)).await?;
         scene.create("one", "first").await?;
         let settled = operator.settled().await?;

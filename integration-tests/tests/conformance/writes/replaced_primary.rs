@@ -88,7 +88,7 @@ async fn check(way: &'static str, method: Method, subresource: &str, recreate: b
     });
     let mut controller = scene.controller(&script);
     if way.starts_with("finalizer") {
-        controller = controller.with_cleaner();
+        controller = controller.cleaner(true);
     }
     let operator =
         scene.start_through(hook, controller.use_ssa_to_patch_primary(!way.ends_with("no-ssa"))).await?;

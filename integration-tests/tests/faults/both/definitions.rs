@@ -85,7 +85,7 @@ async fn f31_a_definition_is_deleted_with_its_objects_which_are_cleaned_up() -> 
     let (_turn, scene) = Scene::late("f31").await?;
     scene.install_crd().await?;
     let script = keeping();
-    let operator = scene.start(keeper(&scene, &script)?.with_cleaner()).await?;
+    let operator = scene.start(keeper(&scene, &script)?.cleaner(true)).await?;
     for name in ["one", "two", "three"] {
         scene.create(name, "first").await?;
         kept(&scene, name, "first").await?;

@@ -14,7 +14,7 @@ async fn f32_a_finalizer_that_others_remove_during_the_clean_up_is_no_error() ->
             Ok(Removal::Done)
         })
     });
-    let controller = script.controller().with_cleaner().namespaces([&scene.namespace]);
+    let controller = script.controller().cleaner(true).namespaces([&scene.namespace]);
     let operator = scene.start(controller).await?;
     scene.create("one", "first").await?;
     operator.settled().await?;
@@ -33,7 +33,7 @@ async fn f32_a_finalizer_that_others_remove_during_the_clean_up_is_no_error() ->
 async fn f32_a_foreign_finalizer_keeps_the_object_and_not_the_operator() -> Result<()> {
     let scene = Scene::new("f32-foreign").await?;
     let script = Script::<TestResource>::idle();
-    let controller = script.controller().with_cleaner().namespaces([&scene.namespace]);
+    let controller = script.controller().cleaner(true).namespaces([&scene.namespace]);
     let operator = scene.start(controller).await?;
     let mut one = scene.create("one", "first").await?;
     operator.settled().await?;

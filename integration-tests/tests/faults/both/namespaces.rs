@@ -13,7 +13,7 @@ async fn f30_primaries_of_a_namespace_that_ends_are_cleaned_up_and_nothing_is_ma
     scene.failures.allow("its namespace is being terminated");
     let script = keeping();
     let (builder, mut audit): (_, Audit) = scene.audited().await?;
-    let operator = TestOperator::start(builder.register(keeper(&scene, &script)?.with_cleaner())).await?;
+    let operator = TestOperator::start(builder.register(keeper(&scene, &script)?.cleaner(true))).await?;
     for name in ["one", "two", "three"] {
         scene.create(name, "first").await?;
         kept(&scene, name, "first").await?;
@@ -59,7 +59,7 @@ async fn f31_an_operator_whose_own_namespace_is_deleted_ends_well_when_it_is_tol
     config.auth_info = serde_json::from_value(json!({ "token": token(&accounts, None).await? }))?;
     let script = keeping();
     let builder = scene.operator().config(config.clone());
-    let operator = TestOperator::start(builder.register(keeper(&scene, &script)?.with_cleaner())).await?;
+    let operator = TestOperator::start(builder.register(keeper(&scene, &script)?.cleaner(true))).await?;
     for name in ["one", "two"] {
         scene.create(name, "first").await?;
         kept(&scene, name, "first").await?;

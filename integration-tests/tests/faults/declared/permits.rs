@@ -96,7 +96,7 @@ async fn all_are_permitted(
                 Ok(Said::status(TestStatus { message: Some(known.to_string()), ..said(String::new()) }))
             })
         });
-        let controller = scene.controller(&script).name("keeper").dependent(&alone).with_cleaner();
+        let controller = scene.controller(&script).name("keeper").dependent(&alone).cleaner(true);
         under(&Faults::none(), &scene, controller).await
     };
     let operator = start(true).await?;

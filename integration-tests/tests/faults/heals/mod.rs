@@ -46,7 +46,7 @@ impl World {
             context.events().normal("Made", format!("made of {}", primary.value()));
             Box::pin(async move { Ok(Said::status(said(primary.spec.value.clone()))) })
         });
-        let controller = scene.managed(&script, &workflow).name("keeper").with_cleaner().records_events(true);
+        let controller = scene.managed(&script, &workflow).name("keeper").cleaner(true).records_events(true);
         let builder = match elects {
             true => declared(&scene, "first", election(&scene, "first"))?,
             false => scene.operator().environment(|| Environment::real().with_seed(1)),

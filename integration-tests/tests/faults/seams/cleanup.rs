@@ -29,7 +29,7 @@ async fn maps_of(scene: &Scene) -> Result<Vec<String>> {
 /// An operator with this workflow, and a primary called `one` that is settled.
 async fn settled(scene: &Scene, workflow: &Workflow<TestResource>, cleaner: bool) -> Result<TestOperator> {
     let controller = scene.managed(&Script::idle(), workflow);
-    let controller = if cleaner { controller.with_cleaner() } else { controller };
+    let controller = controller.cleaner(cleaner);
     let operator = under(&Faults::none(), scene, controller).await?;
     scene.create("one", "first").await?;
     pass(60).await;
@@ -160,7 +160,7 @@ fn late() -> Node<TestResource, One<LateTestResource>> {
 async fn a_clean_up_does_not_wait_for_an_informer_that_it_does_not_need() -> Result<()> {
     let scene = scene().await?;
     let workflow = Workflow::builder().nodes((late(), Child("a").node())).build()?;
-    let controller = scene.managed(&Script::idle(), &workflow).with_cleaner();
+    let controller = scene.managed(&Script::idle(), &workflow).cleaner(true);
     let _operator = under(&Faults::none(), &scene, controller).await?;
     scene.create("one", "first").await?;
     pass(60).await;

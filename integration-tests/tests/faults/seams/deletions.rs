@@ -32,7 +32,7 @@ fn keeper(namespace: &str) -> Script {
 /// The creator of the map that exists in the end.
 async fn left_after(scene: &Scene, replaced: bool) -> Result<Option<String>> {
     let script = keeper(&scene.namespace);
-    let controller = script.controller().with_cleaner().namespaces([&scene.namespace]);
+    let controller = script.controller().cleaner(true).namespaces([&scene.namespace]);
     let operator = under(&Faults::none(), scene, controller.owns::<ConfigMap>()).await?;
     scene.create("one", "first").await?;
     pass(10).await;

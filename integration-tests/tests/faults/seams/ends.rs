@@ -169,7 +169,7 @@ async fn a_cleaner_can_not_let_go_what_its_workflow_still_holds() -> Result<()> 
             Ok(Removal::Done)
         })
     });
-    is_kept(&scene, scene.managed(&script, &workflow).with_cleaner()).await
+    is_kept(&scene, scene.managed(&script, &workflow).cleaner(true)).await
 }
 
 #[tokio::test(start_paused = true)]
@@ -177,7 +177,7 @@ async fn a_cleaner_can_not_let_go_what_a_standalone_workflow_still_holds() -> Re
     let scene = scene().await?;
     let node = Child("a").deleted_node().gone(ResourceDeleted);
     let workflow = Workflow::builder().nodes((node,)).build()?;
-    let controller = scene.controller(&standalone(&workflow)).with_cleaner().event_sources_of(&workflow);
+    let controller = scene.controller(&standalone(&workflow)).cleaner(true).event_sources_of(&workflow);
     is_kept(&scene, controller).await
 }
 
@@ -196,7 +196,7 @@ async fn a_clean_up_that_failed_is_tried_again_whatever_the_cleaner_says() -> Re
             Ok(Removal::Done)
         })
     });
-    let controller = scene.controller(&script).with_cleaner().event_sources_of(&workflow);
+    let controller = scene.controller(&script).cleaner(true).event_sources_of(&workflow);
     let _operator = under(&Faults::none(), &scene, controller).await?;
     scene.create("one", "first").await?;
     pass(60).await;
@@ -212,9 +212,9 @@ fn a_standalone_workflow_with_something_to_clean_up_needs_a_cleaner() -> Result<
     let workflow = Workflow::builder().nodes((Child("kept").node(), Child("a").deleted_node())).build()?;
     let declared = || Script::<TestResource>::idle().controller().name("seams").event_sources_of(&workflow);
     let error = declared().build().err().map(|error| error.to_string()).unwrap_or_default();
-    assert!(error.contains("`a`") && error.contains("with_cleaner"), "{error:?}");
+    assert!(error.contains("`a`") && error.contains("`Cleaner`"), "{error:?}");
     assert!(!error.contains("kept"), "{error}");
-    assert!(declared().with_cleaner().build().is_ok());
+    assert!(declared().cleaner(true).build().is_ok());
     let collected = Workflow::builder().nodes((Child("kept").node(),)).build()?;
     assert!(Script::<TestResource>::idle().controller().event_sources_of(&collected).build().is_ok());
     Ok(())

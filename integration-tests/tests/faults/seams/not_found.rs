@@ -8,7 +8,7 @@ use super::{gone_after, message, pass, saying, scene, two_maps, under};
 
 /// Config map `one-a`, collected; `one-b`, deleted by us; a cleaner. All else is as by default.
 fn keeper(scene: &Scene, script: &Script) -> Result<ControllerBuilder<Script>> {
-    Ok(scene.managed(script, &two_maps().build()?).name("keeper").with_cleaner())
+    Ok(scene.managed(script, &two_maps().build()?).name("keeper").cleaner(true))
 }
 
 /// Reads and writes of the custom resource, but no lists or watches, are answered so for five seconds.

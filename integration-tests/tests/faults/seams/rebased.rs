@@ -109,7 +109,7 @@ async fn finalizers_after(joins: Option<&'static str>) -> Result<Vec<String>> {
             }
         });
     let faults = Faults::new([meanwhile.clone()]);
-    let controller = script.controller().with_cleaner().namespaces([&scene.namespace]);
+    let controller = script.controller().cleaner(true).namespaces([&scene.namespace]);
     let mut one = TestResource::named("one", "first");
     one.metadata.finalizers = Some(vec![THEIRS.to_owned()]);
     scene.resources.create(&PostParams::default(), &one).await?;

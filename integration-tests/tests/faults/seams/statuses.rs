@@ -24,7 +24,7 @@ async fn a_failure_that_is_not_retried_is_until_its_status_is_written() -> Resul
     let operator = under(&faults, &scene, scene.controller(&script).status(status)).await?;
     scene.create("one", "value").await?;
     pass(300).await;
-    assert_eq!(message(&scene, "one").await?.as_deref(), Some("there is no such plan: not retried"));
+    assert_eq!(message(&scene, "one").await?.as_deref(), Some("there is no such plan"));
     assert_eq!((unwritten.fired(), script.runs.count()), (3, 4));
     pass(3600).await;
     assert_eq!(script.runs.count(), 4, "and then no more");

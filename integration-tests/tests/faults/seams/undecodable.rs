@@ -46,7 +46,7 @@ type Values = Arc<Mutex<Vec<String>>>;
 /// A controller of a reconciler like [`keeping`], and an operator with it that counts.
 async fn web(scene: &Scene, script: &Script) -> Result<(TestOperator, Numbers)> {
     let controller =
-        script.controller().name("web").owns::<ConfigMap>().with_cleaner().namespaces([&scene.namespace]);
+        script.controller().name("web").owns::<ConfigMap>().cleaner(true).namespaces([&scene.namespace]);
     let counted = Numbers::default();
     let metrics = counted.recorder();
     let builder = scene.operator().environment(|| Environment::real().with_seed(1)).metrics(metrics);

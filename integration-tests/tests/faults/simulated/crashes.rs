@@ -42,7 +42,7 @@ fn recorder(system: &ExternalSystem, early: &Early) -> Script {
 
 fn declare(script: &Script) -> OperatorBuilder {
     let workflow = maps().expect("the workflow is right");
-    let controller = script.defined().name("recorder").with_cleaner().workflow(&workflow);
+    let controller = script.defined().name("recorder").cleaner(true).workflow(&workflow);
     Operator::builder().register(controller)
 }
 

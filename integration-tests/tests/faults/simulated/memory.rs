@@ -20,7 +20,7 @@ fn runtime() -> Result<Runtime> {
 
 async fn started(scene: &Scene, script: &Script) -> Result<TestOperator> {
     let builder = scene.operator().environment(|| Environment::real().with_seed(1));
-    Ok(TestOperator::start(builder.register(owner(scene, script)?.with_cleaner())).await?)
+    Ok(TestOperator::start(builder.register(owner(scene, script)?.cleaner(true))).await?)
 }
 
 /// How many bytes are freed when the operator stops and is dropped.

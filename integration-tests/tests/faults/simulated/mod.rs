@@ -82,7 +82,7 @@ fn patient() -> Result<GenericRetry> {
 
 /// Keeps the config maps and the status.
 fn keeper(scene: &Scene, script: &Script) -> Result<ControllerBuilder<Script>> {
-    Ok(scene.managed(script, &maps()?).name("keeper").with_cleaner().retry(patient()?))
+    Ok(scene.managed(script, &maps()?).name("keeper").cleaner(true).retry(patient()?))
 }
 
 /// A controller without dependents that knows the config maps that its primaries own.

@@ -47,7 +47,7 @@ async fn f20_a_panic_in_a_clean_up_keeps_the_finalizer_and_is_tried_again() -> R
         Box::pin(async { Ok(Removal::Done) })
     });
     let numbers = Numbers::default();
-    let controller = owner(&scene, &script)?.with_cleaner().max_concurrent_reconciles(1);
+    let controller = owner(&scene, &script)?.cleaner(true).max_concurrent_reconciles(1);
     let builder = scene.operator().metrics(numbers.recorder());
     let operator = TestOperator::start(builder.register(controller)).await?;
     scene.create("bad", "bad").await?;

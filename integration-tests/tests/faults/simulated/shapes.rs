@@ -114,7 +114,7 @@ impl Nodes {
 /// The maps of `one` are made, changed, no longer wanted and wanted again, and somebody changes and deletes one.
 async fn dependents(nodes: Nodes, shape: Shape) -> Result<Vec<String>> {
     let (scene, script) = (scene().await?, Script::idle());
-    let controller = scene.managed(&script, &nodes.workflow(shape)?).name("keeper").with_cleaner();
+    let controller = scene.managed(&script, &nodes.workflow(shape)?).name("keeper").cleaner(true);
     let _operator = under(&Faults::none(), &scene, controller).await?;
     let (mut trace, maps) = (Trace::new(&scene, &script), scene.api::<ConfigMap>());
     trace

@@ -14,7 +14,7 @@ use super::{Script, TestResource, maps, patient, said, saying, two_maps};
 fn declare() -> OperatorBuilder {
     let workflow = maps().expect("the workflow is right");
     let controller =
-        saying().defined().name("keeper").with_cleaner().workflow(&workflow).namespaces(["default"]);
+        saying().defined().name("keeper").cleaner(true).workflow(&workflow).namespaces(["default"]);
     Operator::builder().register(controller)
 }
 
@@ -157,7 +157,7 @@ fn cleaning(finalizer_first: bool) -> OperatorBuilder {
     let controller = script
         .defined()
         .name("keeper")
-        .with_cleaner()
+        .cleaner(true)
         .workflow(two_maps().explicit_invocation())
         .namespaces(["default"]);
     Operator::builder().register(controller)
@@ -208,7 +208,7 @@ fn complaining() -> OperatorBuilder {
     let controller = script
         .defined()
         .name("keeper")
-        .with_cleaner()
+        .cleaner(true)
         .retry(patient().expect("the delays are right"))
         .workflow(two_maps())
         .namespaces(["default"]);

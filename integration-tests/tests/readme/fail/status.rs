@@ -43,7 +43,7 @@ impl Reconciler for PodReconciler {
 fn by_the_builder() {
     let _ = Controller::builder(PodReconciler).status(NoFunction); //~ `NoFunction` can't make the status of `Pod`
     let _ = Controller::builder(PodReconciler).status(of_a_map); //~ of_a_map
-    let _ = Controller::builder(PodReconciler).status(of_the_pod_alone); //~ expected to take 2 arguments
+    let _ = Controller::builder(PodReconciler).status(of_the_pod_alone); //~ can't make the status of `Pod` //~ expected `fn(&Pod, &Run<Pod>) -> Status`
     let _ = Controller::builder(PodReconciler).status(no_status); //~ can't make the status of `Pod` //~ any type that is `Serialize`
     let _ = Controller::builder(PodReconciler).status(later); //~ can't make the status of `Pod`
 }

@@ -1,18 +1,15 @@
-use operator_core::{
-    BoxError, Operator, OperatorBuilder,
-    configuration::{ConfigEntry, ConfigLoader, ConfigProvider},
-};
+use operator_core::{configuration, prelude::*};
 
 /// What holds for all operators of a company.
 struct Company;
 
-impl ConfigProvider for Company {
-    fn entries(&self) -> Result<Vec<ConfigEntry>, BoxError> {
-        Ok(vec![ConfigEntry::new("operator.check-crd", "true", "the company's defaults")])
+impl configuration::ConfigProvider for Company {
+    fn entries(&self) -> Result<Vec<configuration::ConfigEntry>> {
+        Ok(vec![configuration::ConfigEntry::new("operator.check-crd", "true", "the company's defaults")])
     }
 }
 
 fn operator() -> OperatorBuilder {
-    let settings = ConfigLoader::new().provider(Company).file("operator.yaml").environment();
+    let settings = configuration::ConfigLoader::new().provider(Company).file("operator.yaml").environment();
     Operator::builder().configured_by(settings) // … .register(controller)
 }

@@ -1,5 +1,5 @@
 use k8s_openapi::api::core::v1::{ConfigMap, Secret};
-use operator_core::{Operator, OperatorBuilder, ResourceType};
+use operator_core::{ResourceType, prelude::*};
 
 fn operator() -> OperatorBuilder {
     Operator::builder()

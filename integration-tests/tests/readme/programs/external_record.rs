@@ -1,7 +1,6 @@
 mod dns;
 
 use kube::{CustomResource, ResourceExt};
-use operator_core::dependent::{Deletion, External, Records, Token};
 use operator_core::prelude::*;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};

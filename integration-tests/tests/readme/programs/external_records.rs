@@ -3,7 +3,7 @@ mod dns;
 use std::collections::BTreeMap;
 
 use kube::CustomResource;
-use operator_core::dependent::{Deletion, External, Found, Records, Token};
+use operator_core::dependent::Found;
 use operator_core::prelude::*;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};

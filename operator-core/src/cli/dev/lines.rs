@@ -126,7 +126,10 @@ impl Observer for LineObserver {
                 let after = human(*after);
                 let text = match attempt {
                     Some(attempt) => format!("retry {attempt} in {after}"),
-                    None => format!("again in {after}, as the server was in trouble"),
+                    None => {
+                        let failure = self.change(controller, key, |run| run.failure.clone()).flatten();
+                        format!("again in {after}, as {}", why_again(failure.as_deref().unwrap_or_default()))
+                    }
                 };
                 self.feed.change(key, Mark::Waiting, text);
                 self.change(controller, key, |run| run.retrying = true);
@@ -144,6 +147,17 @@ impl Observer for LineObserver {
             _ => {}
         }
         self.activity.notify_waiters();
+    }
+}
+
+/// Why a run that has failed without using up an attempt is repeated.
+fn why_again(failure: &str) -> &'static str {
+    match failure {
+        denied if denied.contains("a right is missing") => "a right is missing",
+        refused if refused.contains("(4") && !refused.contains("(429") => {
+            "something outside has to change first"
+        }
+        _ => "the server was in trouble",
     }
 }
 
@@ -243,5 +257,36 @@ mod tests {
         lines.observe(&Observation::PrimaryGone { controller: CONTROLLER, key: &key });
         lines.observe(&finished(&key, RunEnd::Succeeded));
         assert!(lines.runs.lock().is_empty());
+    }
+
+    #[tokio::test]
+    async fn what_a_repeated_run_waits_for_is_told_by_its_error() {
+        let (feed, mut read) = Feed::collected();
+        let lines = LineObserver::new(feed, Arc::default());
+        let key = ObjectKey::namespaced("shop", "web");
+        for (error, why) in [
+            (
+                "refused to apply it: a right is missing; grant patch on pods to eve (403 Forbidden)",
+                "a right is missing",
+            ),
+            (
+                "refused to apply it: quota small is exceeded (403 Forbidden)",
+                "something outside has to change first",
+            ),
+            ("refused to apply it: too many requests (429 TooManyRequests)", "the server was in trouble"),
+            ("refused to apply it: etcdserver: request timed out (500 )", "the server was in trouble"),
+        ] {
+            lines.observe(&started(&key, "created"));
+            lines.observe(&finished(&key, RunEnd::Failed { error, panicked: false }));
+            let after = Duration::from_secs(2);
+            lines.observe(&Observation::RetryScheduled {
+                controller: CONTROLLER,
+                key: &key,
+                attempt: None,
+                after,
+            });
+            let said = read();
+            assert!(said.last().is_some_and(|line| line.ends_with(&format!(", as {why}"))), "{said:?}");
+        }
     }
 }

@@ -130,7 +130,7 @@ fn all_events(facts: &Facts<'_>) -> impl Iterator<Item = Mistake> {
         beside(
             "a cleaner",
             "`reconcile` is called for marked and deleted primaries then, and `cleanup` never would be",
-            "no `.with_cleaner()` (`with_cleaner = false` in a derive), and undo in `reconcile` what has to be undone",
+            "`impl Reconciler` instead of `impl Cleaner`, with the clean-up in `reconcile`",
         )
     });
     let workflow = (all_events && facts.draft.settings.workflow.is_some()).then(|| {

@@ -46,7 +46,7 @@ fn leaked(node: &Node, facts: &Facts<'_>) -> Option<Mistake> {
                 node.name
             ),
             "the reconciler calls it itself and has no clean-up, so it would be left behind",
-            "`.with_cleaner()`, with a `Cleaner` that calls `workflow.cleanup(…)` or `dependent.delete(…)`",
+            "a reconciler that is a `Cleaner` and calls `workflow.cleanup(…)` or `dependent.delete(…)` in its `cleanup`",
         )
     })
 }

@@ -10,7 +10,7 @@ use crate::{
 };
 
 fn pods() -> ControllerBuilder<Pods> {
-    Controller::builder(Pods).with_cleaner()
+    Controller::builder(Pods)
 }
 
 fn set<T>(value: T) -> Option<Setting<T>> {
@@ -56,13 +56,13 @@ fn what_is_not_set_of_a_retry_stays_as_it_was_declared() {
 #[test]
 fn all_events_are_for_a_reconciler_without_a_cleaner() {
     let settings = ControllerSettings { all_events: set(true), ..ControllerSettings::default() };
-    let declaration = configured(Controller::builder(Pods), &settings);
+    let declaration = configured(Controller::builder(Pods).cleaner(false), &settings);
     assert!(declaration.settings.all_events);
     let (mut cleaning, mut mistakes) = (pods().build().expect("it is sound"), Vec::new());
     cleaning.configure(&settings, &mut mistakes);
     assert_eq!(mistakes.len(), 1, "{mistakes:?}");
     assert!(!cleaning.settings.all_events);
-    let declared = Controller::builder(Pods).trigger_on_all_events(true);
+    let declared = Controller::builder(Pods).cleaner(false).trigger_on_all_events(true);
     let settings = ControllerSettings { all_events: set(false), ..ControllerSettings::default() };
     let declaration = configured(declared, &settings);
     assert!(!declaration.settings.all_events);

@@ -11,7 +11,7 @@ use crate::{
 /// An argument after the first.
 #[diagnostic::on_unimplemented(
     message = "`{Self}` can't be an argument of a dependent or a condition of `{P}`",
-    label = "takes a `{Self}`",
+    label = "takes a `{Self}`, not `&Context<{P}>`, `Data<T>` or `Option<Data<T>>`",
     note = "after the first argument come `&Context<{P}>`, `Data<T>` or `Option<Data<T>>`; in a condition `&{P}` as well"
 )]
 pub trait Arg<P: KubeObject> {

@@ -226,7 +226,7 @@ impl<P: KubeObject> Ask for Erased<P> {
 /// Requires that a function's primary is the workflow's.
 #[diagnostic::on_unimplemented(
     message = "this dependent takes `&{Self}`, but the workflow is one of `{P}`",
-    label = "a function of `&{Self}`, not of `&{P}`"
+    label = "its first argument should be `&{P}`; `&Context<{P}>` and `Data<T>` may come after it"
 )]
 pub trait PrimaryIs<P>: KubeObject {
     /// The primary, which is of the same type.

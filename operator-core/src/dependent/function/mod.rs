@@ -37,7 +37,7 @@ pub(crate) use declared::declare;
 pub use dependent::{ByHand, Erased, Function, PrimaryIs};
 pub(crate) use dependent::{Dependent, Usual};
 pub use kind::{AtRunTime, KindAtRunTime, KindOf, OfType, SaysKind};
-pub(crate) use names::complete;
+pub(crate) use names::{complete, name_for_key};
 pub use read::{OnlyRead, OnlyReadSeveral};
 pub use signature::{Answered, ByRef, Call, Given, Later, Owned, Signature, Then};
 pub use wanted::{Failure, Fallible, Held, Optional, Plain, Several, Shape, ShapeOf, WantOf, Wanted};

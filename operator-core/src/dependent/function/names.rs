@@ -81,6 +81,14 @@ pub(super) fn default_name(kind: &ResourceType, primary: &str, node: &str, nodes
     format!("{}-{hash}", kept.trim_end_matches('-'))
 }
 
+/// Ends the name of an object with a hash of a key, so that each key has an object of its own.
+pub(crate) fn name_for_key(meta: &mut ObjectMeta, kind: &ResourceType, key: &str) {
+    let name = meta.name.take().unwrap_or_default();
+    let hash = digits(Sha256::digest(format!("{name}/{key}")), DIGITS);
+    let kept: String = name.chars().take(longest(kind) - DIGITS - 1).collect();
+    meta.name = Some(format!("{}-{hash}", kept.trim_end_matches(['-', '.'])));
+}
+
 /// In lower case, and an underscore is a hyphen: so are the names of functions and types used.
 fn hyphenated(name: &str) -> String {
     name.to_lowercase().replace('_', "-")

@@ -15,7 +15,7 @@ use crate::{
 /// forms; the compiler infers it.
 #[diagnostic::on_unimplemented(
     message = "`{Self}` can't be a dependent or a condition",
-    label = "not a function that could be a dependent",
+    label = "a dependent is `fn(&P) -> K`, with a reference to the primary",
     note = "expected `fn(&P) -> K` or `async fn(&P) -> K`; after the first argument may come `&Context<P>` and `Data<T>`",
     note = "a closure needs the type of its argument: `|page: &WebPage| …`; a value with state needs `impl Dependent<P> for …`; an `External` is wired by `Records::new(…)`"
 )]
@@ -56,7 +56,7 @@ pub type Then<R, T> = fn(R) -> Result<T, BoxError>;
 /// which therefore has the same messages.
 #[diagnostic::on_unimplemented(
     message = "`{Self}` can't be a dependent or a condition",
-    label = "not a function that could be a dependent",
+    label = "a dependent is `fn(&P) -> K`, with a reference to the primary",
     note = "expected `fn(&P) -> K` or `async fn(&P) -> K`; after the first argument may come `&Context<P>` and `Data<T>`",
     note = "a closure needs the type of its argument: `|page: &WebPage| …`; a value with state needs `impl Dependent<P> for …`; an `External` is wired by `Records::new(…)`"
 )]

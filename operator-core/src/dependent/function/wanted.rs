@@ -82,8 +82,8 @@ pub type WantOf<S> = Result<Want<<S as Shape>::Content>, BoxError>;
 /// What a dependent's function may return. `W` distinguishes the forms; the compiler infers it.
 #[diagnostic::on_unimplemented(
     message = "a dependent can't return `{Self}`",
-    label = "a dependent that returns `{Self}`",
-    note = "it returns what should exist: `K`, `Option<K>`, `Vec<K>` or `Want<K>`, where `K` is an object of Kubernetes, or a `Result` of one of these with an error that converts into a `Box<dyn Error + Send + Sync>`"
+    label = "a dependent returns `K`, `Option<K>`, `Vec<K>`, `Want<K>`, `Read<K>`, or a `Result` of one of these",
+    note = "it returns what should exist: `K`, `Option<K>`, `Vec<K>` or `Want<K>`, or what it reads, `Read<K>` or `Option<Read<K>>`, where `K` is an object of Kubernetes, or a `Result` of one of these with an error that converts into a `Box<dyn Error + Send + Sync>`"
 )]
 pub trait Wanted<W> {
     /// One object, or several.

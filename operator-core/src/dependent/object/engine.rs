@@ -86,7 +86,9 @@ impl ObjectEngine {
         let sought = self.question.sought(asked).await?;
         let key = sought.wanted().and_then(|sought| sought.key(kind.is_namespaced(), &primary));
         Ok(match key {
-            Some(key) => format!("{kind} {key} not found"),
+            Some(key) => {
+                format!("{kind} {key} not found; {}", asked.context.shared().marks.nodes().makers(kind))
+            }
             None => format!("no {kind} that belongs to {primary} found"),
         })
     }

@@ -19,7 +19,7 @@ use jobs::Jobs;
 pub(crate) use jobs::forget_departed;
 pub(crate) use remove::retired;
 pub(in crate::dependent) use settings::Managed;
-pub(crate) use settings::{Judge, ObjectSettings, SourceChoice, settings};
+pub(crate) use settings::{Judge, ObjectSettings, OncePer, SourceChoice, settings};
 
 use std::{collections::BTreeSet, sync::Arc};
 
@@ -29,7 +29,10 @@ use kube::core::TypeMeta;
 
 use crate::{
     cache::TextObject,
-    dependent::{Asked, Error, function::complete},
+    dependent::{
+        Asked, Error,
+        function::{complete, name_for_key},
+    },
     event_source::{AnySecondary, OWNER_INDEX},
     operations,
     reconciler::AnyContext,
@@ -314,11 +317,12 @@ impl OfPrimary<'_> {
             return Err(Error::AnotherKind { kind: kind.clone(), node: node.to_owned(), answered });
         }
         let nodes = (node, self.marks.of.nodes());
-        complete(draft.meta_mut(), kind, &self.marks.owner, nodes, only).map_err(|why| Error::Unnamed {
-            kind: kind.clone(),
-            node: node.to_owned(),
-            why,
-        })
+        let named = complete(draft.meta_mut(), kind, &self.marks.owner, nodes, only);
+        named.map_err(|why| Error::Unnamed { kind: kind.clone(), node: node.to_owned(), why })?;
+        if let Some(key) = self.managed.once_per.as_ref().and_then(|once| once.0(self.asked.primary)) {
+            name_for_key(draft.meta_mut(), kind, &key);
+        }
+        Ok(())
     }
 
     /// `desired` with what is needed to find its primary again, and with the marks of the node: an owner reference if

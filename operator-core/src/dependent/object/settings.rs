@@ -29,6 +29,7 @@ pub(crate) struct ObjectSettings<K: KubeObject> {
     pub(crate) detects_version: bool,
     pub(crate) matcher: Matcher<K>,
     pub(crate) judge: Option<Judge>,
+    pub(crate) once_per: Option<OncePer>,
     pub(crate) annotations: Option<MappingAnnotations>,
     /// Whether its objects keep the ids of records.
     pub(in crate::dependent) keeps_ids: bool,
@@ -48,6 +49,7 @@ impl<K: KubeObject> ObjectSettings<K> {
             detects_version: false,
             matcher: Matcher::Auto,
             judge: None,
+            once_per: None,
             annotations: None,
             keeps_ids: false,
         }
@@ -72,6 +74,7 @@ impl<K: KubeObject> ObjectSettings<K> {
             detects_version: self.detects_version,
             matcher: self.matcher.erased(),
             judge: self.judge,
+            once_per: self.once_per,
             annotations: self.annotations.unwrap_or_default(),
             keeps_ids: self.keeps_ids,
         }
@@ -144,6 +147,12 @@ type Judging = dyn Fn(&dyn Object, &dyn Object, Asked<'_>) -> bool + Send + Sync
 
 debug_of!(Judge: "Judge(..)");
 
+/// A function of the primary that returns the key of a Job: each key has a Job of its own.
+#[derive(Clone)]
+pub(crate) struct OncePer(pub(crate) Arc<dyn Fn(&AnyObject) -> Option<String> + Send + Sync>);
+
+debug_of!(OncePer: "OncePer(..)");
+
 /// Objects of one kind that are managed for primaries.
 #[derive(Debug)]
 pub(in crate::dependent) struct Managed {
@@ -159,6 +168,8 @@ pub(in crate::dependent) struct Managed {
     pub(super) matcher: Matcher<dyn Object>,
     /// Decides instead of the matcher.
     pub(super) judge: Option<Judge>,
+    /// Decides about the names.
+    pub(super) once_per: Option<OncePer>,
     pub(super) annotations: MappingAnnotations,
     pub(super) keeps_ids: bool,
 }

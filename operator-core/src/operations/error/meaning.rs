@@ -5,7 +5,7 @@ use std::time::Duration;
 use kube::core::Status;
 use serde::de::Error as _;
 
-use super::Error;
+use super::{Error, refusal::missing_right};
 use crate::{
     cache::LONGEST_RETRY_AFTER,
     client::is_end_of,
@@ -144,38 +144,6 @@ fn has_causes(status: &Status) -> bool {
     status.details.as_ref().is_some_and(|details| !details.causes.is_empty())
 }
 
-/// The server's words for a refusal. An invalid object is told by its fields: the server's own message repeats each of
-/// them, with all that is in it as Go prints it.
-pub(super) fn words(status: &Status) -> String {
-    let details = status.details.iter().filter(|_| status.code == 422);
-    let fields: Vec<_> = details
-        .flat_map(|details| &details.causes)
-        .filter(|cause| !cause.field.is_empty() && !cause.message.is_empty())
-        .map(|cause| format!("{}: {}", cause.field, without_value(&cause.message)))
-        .collect();
-    if fields.is_empty() {
-        return status.message.clone();
-    }
-    let all = fields.join("; ");
-    let is_immutable = fields.iter().all(|field| field.ends_with(": field is immutable"));
-    if is_immutable { all + "; `.recreate_when_immutable()` on its node makes it anew" } else { all }
-}
-
-/// What a cause says, without a value that is longer than a few words.
-fn without_value(message: &str) -> &str {
-    const SHORT: usize = 80;
-    let Some(rest) = message.strip_prefix("Invalid value: ") else { return message };
-    // A text in quotes, an object, or a word.
-    let end = match rest.starts_with('"') {
-        true => rest.rfind("\": ").map(|at| at + 1),
-        false => rest.rfind("}: ").map(|at| at + 1).or_else(|| rest.find(": ")),
-    };
-    match end {
-        Some(end) if end > SHORT => &rest[end + ": ".len()..],
-        _ => message,
-    }
-}
-
 /// Whether the server says that an apply, or what it is applied to, doesn't fit the schema. Its code is that of an outage.
 pub(crate) fn says_misfit(status: &Status) -> bool {
     let words = &status.message;
@@ -191,9 +159,10 @@ pub(crate) const fn is_servers(code: u16) -> bool {
     matches!(code, 403 | 429) || code >= 500
 }
 
-/// The server's refusal without what it may repeat of the object: validation messages contain the invalid value.
+/// The server's refusal without what it may repeat of the object: validation messages contain the invalid value. A
+/// missing right names none.
 pub(super) fn masked_status(kind: &ResourceType, mut status: Box<Status>) -> Box<Status> {
-    if kind.is_sensitive() {
+    if kind.is_sensitive() && missing_right(&status.message).is_none() {
         MASKED.clone_into(&mut status.message);
         for cause in status.details.iter_mut().flat_map(|details| &mut details.causes) {
             MASKED.clone_into(&mut cause.message);
@@ -220,34 +189,6 @@ mod tests {
 
     fn kind() -> ResourceType {
         ResourceType::of::<ConfigMap>()
-    }
-
-    #[test]
-    fn an_invalid_object_is_told_by_its_fields_and_without_what_is_in_them() {
-        let told = |causes: &[(&str, &str)]| {
-            let cause = |(field, message): &(&str, &str)| json!({ "field": field, "message": message });
-            let causes: Vec<_> = causes.iter().map(cause).collect();
-            let message = "ConfigMap \"one\" is invalid: …";
-            let status = json!({ "code": 422, "message": message, "details": { "causes": causes } });
-            words(&serde_json::from_value(status).expect("a status"))
-        };
-        let dump = format!(
-            "Invalid value: {{\"metadata\":{{\"labels\":{{\"a\":\"b: c\"}}}},{}}}",
-            "\"x\":1,".repeat(400)
-        );
-        assert_eq!(
-            told(&[("spec.template", &format!("{dump}: field is immutable"))]),
-            "spec.template: field is immutable; `.recreate_when_immutable()` on its node makes it anew"
-        );
-        let short = "Invalid value: -1: must be greater than or equal to 0";
-        let long = format!("Invalid value: \"{}\": must be no more than 63 bytes", "a".repeat(100));
-        assert_eq!(
-            told(&[("spec.replicas", short), ("metadata.name", &long), ("spec.selector", "Required value")]),
-            "spec.replicas: Invalid value: -1: must be greater than or equal to 0; metadata.name: must be no more than 63 bytes; \
-             spec.selector: Required value"
-        );
-        assert_eq!(told(&[("", "a failed test")]), "ConfigMap \"one\" is invalid: …", "no field is named");
-        assert_eq!(told(&[]), "ConfigMap \"one\" is invalid: …");
     }
 
     fn refused(status: serde_json::Value) -> Error {

@@ -1,6 +1,7 @@
 //! The errors of a write.
 
 mod meaning;
+mod refusal;
 
 use std::sync::Arc;
 
@@ -14,9 +15,9 @@ use crate::{
     resource::{ObjectKey, ResourceType},
 };
 
-use meaning::words;
 pub(super) use meaning::{PATCH, masked};
 pub(crate) use meaning::{is_servers, says_misfit};
+use refusal::words;
 
 /// An error of this module. Its text never contains a value of a Secret.
 #[derive(Debug, thiserror::Error)]

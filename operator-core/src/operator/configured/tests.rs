@@ -45,7 +45,7 @@ impl ConfigProvider for Own {
 }
 
 fn pods() -> ControllerBuilder<Pods> {
-    Controller::builder(Pods)
+    Controller::builder(Pods).cleaner(false)
 }
 
 fn own(entries: &'static [(&'static str, &'static str)]) -> ConfigLoader {
@@ -69,7 +69,7 @@ fn settings_win_over_the_code_whenever_they_are_given() {
         .configured_by(settings)
         .termination_timeout(Duration::from_secs(60))
         .leader_election(declared)
-        .register(pods().with_cleaner());
+        .register(pods().cleaner(true));
     let operator = operator.resolved().expect("they can be");
     assert_eq!(operator.settings.termination_timeout, Duration::from_secs(3));
     let election = format!("{:?}", operator.settings.leader_election);

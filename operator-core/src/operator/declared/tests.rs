@@ -24,7 +24,7 @@ impl Reconciler for Pods {
 }
 
 fn pods() -> ControllerBuilder<Pods> {
-    Controller::builder(Pods)
+    Controller::builder(Pods).cleaner(false)
 }
 
 fn nowhere() -> ControllerBuilder<Pods> {

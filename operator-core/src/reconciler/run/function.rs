@@ -1,6 +1,6 @@
 //! The function that makes the status of a primary from the outcome of its run.
 
-use std::sync::Arc;
+use std::{convert::Infallible, sync::Arc};
 
 use serde::Serialize;
 
@@ -17,16 +17,27 @@ pub(crate) type SerializedStatus = serde_json::Result<serde_json::Value>;
     label = "expected `fn(&{P}, &Run<{P}>) -> Status`",
     note = "the status is any type that is `Serialize`, or an `Option` of one"
 )]
-pub trait StatusFunction<P: KubeObject>: Send + Sync + 'static {
+pub trait StatusFunction<P: KubeObject, M>: Send + Sync + 'static {
     /// The status as JSON; null leaves it unchanged.
     #[doc(hidden)]
     fn status(&self, primary: &P, run: &Run<P>) -> serde_json::Result<serde_json::Value>;
 }
 
 #[diagnostic::do_not_recommend]
-impl<P: KubeObject, S: Serialize, F: Fn(&P, &Run<P>) -> S + Send + Sync + 'static> StatusFunction<P> for F {
+impl<P: KubeObject, S: Serialize, F: Fn(&P, &Run<P>) -> S + Send + Sync + 'static> StatusFunction<P, (S,)>
+    for F
+{
     fn status(&self, primary: &P, run: &Run<P>) -> serde_json::Result<serde_json::Value> {
         serde_json::to_value(self(primary, run))
+    }
+}
+
+/// With a second form, which nothing has, the compiler reports the trait and its advice, and not the bounds of the only
+/// one.
+#[diagnostic::do_not_recommend]
+impl<P: KubeObject, F: Fn(Infallible) + Send + Sync + 'static> StatusFunction<P, Infallible> for F {
+    fn status(&self, _: &P, _: &Run<P>) -> serde_json::Result<serde_json::Value> {
+        Ok(serde_json::Value::Null)
     }
 }
 
@@ -34,7 +45,7 @@ impl<P: KubeObject, S: Serialize, F: Fn(&P, &Run<P>) -> S + Send + Sync + 'stati
 pub(crate) type AnyStatus = Arc<dyn Fn(&AnyObject, &Arc<AnyRun>) -> Option<SerializedStatus> + Send + Sync>;
 
 /// A status function for callers that don't know the type.
-pub(crate) fn erased<P: KubeObject>(function: impl StatusFunction<P>) -> AnyStatus {
+pub(crate) fn erased<P: KubeObject, M>(function: impl StatusFunction<P, M>) -> AnyStatus {
     Arc::new(move |primary, run| {
         let status = function.status(primary.typed_ref()?, &Run::of_any(Arc::clone(run)));
         status.map(|status| (!status.is_null()).then_some(status)).transpose()

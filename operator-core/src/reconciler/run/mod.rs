@@ -328,11 +328,12 @@ impl AnyRun {
     }
 
     fn secondaries(&self, name: &str) -> Vec<Secondary> {
-        let Some(node) = self.nodes().iter().find(|node| &*node.name == name) else { return Vec::new() };
-        if node.unwanted.is_some() {
+        // A run that didn't reach the node has no result of it.
+        let node = self.nodes().iter().find(|node| &*node.name == name);
+        if node.is_some_and(|node| node.unwanted.is_some()) {
             return Vec::new();
         }
-        if let Some(reconciled) = &node.reconciled {
+        if let Some(reconciled) = node.and_then(|node| node.reconciled.as_ref()) {
             let there = reconciled.operations().iter().filter(|(of, _)| *of != Operation::Deleted);
             let there = there.map(|(_, secondary)| secondary.clone()).collect();
             // The answer to a write shows the time before the cluster has reacted to it.

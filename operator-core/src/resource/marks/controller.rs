@@ -120,6 +120,14 @@ impl Nodes {
         self.objects.get(value).is_some_and(|kinds| kinds.iter().any(is_it))
     }
 
+    /// Who might make a missing object of this kind, in words.
+    pub(crate) fn makers(&self, kind: &ResourceType) -> String {
+        match &self.of_kind(kind).collect::<Vec<_>>()[..] {
+            [] => "nobody in this workflow makes it".to_owned(),
+            nodes => format!("in this workflow {} makes objects of this kind", nodes.join(" or ")),
+        }
+    }
+
     /// The labels' values of those that write this kind.
     pub(crate) fn of_kind(&self, kind: &ResourceType) -> impl Iterator<Item = &str> {
         self.objects.keys().map(String::as_str).filter(|node| self.has_of(node, kind))

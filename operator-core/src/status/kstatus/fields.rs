@@ -23,6 +23,14 @@ impl SeenCondition<'_> {
         self.status == "True"
     }
 
+    /// Its message, or if it has none, its type and status.
+    pub(super) fn words(&self) -> String {
+        match self.message {
+            "" => format!("{} is {}", self.r#type, self.status),
+            message => message.to_owned(),
+        }
+    }
+
     /// Its reason, or another one if it has none.
     pub(super) fn reason_or(&self, default: &'static str) -> Cow<'static, str> {
         if self.reason.is_empty() { default.into() } else { self.reason.to_owned().into() }

@@ -12,7 +12,10 @@ pub(super) fn job(fields: Fields<'_>) -> Result<Kstatus, Error> {
             "Complete" => {
                 return Ok(Kstatus::current(format!("complete: {succeeded}/{completions} succeeded")));
             }
-            "Failed" => return Ok(Kstatus::failed("JobFailed", format!("{failed} pods failed"))),
+            "Failed" => {
+                let message = format!("{failed} pods failed: {}", condition.words());
+                return Ok(Kstatus::failed("JobFailed", message));
+            }
             // The condition of a job that has just been resumed may still be there.
             "Suspended" if suspended => return Ok(Kstatus::current("suspended")),
             _ => {}
@@ -39,6 +42,9 @@ pub(super) fn service(fields: Fields<'_>) -> Result<Kstatus, Error> {
     let balanced = fields.text("spec.type")? == Some("LoadBalancer");
     if balanced && fields.text("spec.clusterIP")?.unwrap_or_default().is_empty() {
         return Ok(Kstatus::in_progress("NoIPAssigned", "no cluster IP yet"));
+    }
+    if balanced && fields.list("status.loadBalancer.ingress")?.is_empty() {
+        return Ok(Kstatus::in_progress("NoAddress", "no address from the load balancer yet"));
     }
     Ok(Kstatus::current("there"))
 }

@@ -10,16 +10,18 @@
 //! - The version of an object doesn't matter, nor does a field that is missing: it has its default.
 //!
 //! # Known limits
-//! These are as in the original, so that an object means the same to every tool:
+//! These are as in the original, so that an object means the same to every tool. Where an object itself says what is the
+//! matter with it, its words count beyond the original's rules: a service of type `LoadBalancer` without an address, and
+//! the conditions of built-in kinds that mean trouble, such as `ScalingActive=False`.
 //! - A running job is [`Status::Current`]; only one that hasn't started is in progress. If you need its result, check
 //!   the condition `Complete`.
 //! - A pod that has ended is current, even if it failed.
-//! - A service of type `LoadBalancer` is current before it has an external address.
 //! - An object without status and conditions is current.
 
 mod fields;
 mod kinds;
 mod pod;
+mod troubles;
 mod workloads;
 
 #[cfg(test)]
@@ -134,7 +136,7 @@ impl From<&Error> for Kstatus {
 pub fn compute(object: &Value, now: Timestamp) -> Result<Kstatus, Error> {
     let fields = Fields(object);
     if fields.text("metadata.deletionTimestamp")?.is_some_and(|time| !time.is_empty()) {
-        return Ok(Kstatus::plain(Status::Terminating, "being deleted"));
+        return Ok(Kstatus::plain(Status::Terminating, troubles::stays(fields)?));
     }
     let (generation, observed) =
         (fields.integer("metadata.generation")?, fields.integer("status.observedGeneration")?);
@@ -155,9 +157,11 @@ pub fn compute(object: &Value, now: Timestamp) -> Result<Kstatus, Error> {
             _ => {}
         }
     }
-    match fields.group_and_kind()? {
+    let rule = match fields.group_and_kind()? {
         ("apps" | "extensions", "Deployment") => workloads::deployment(fields),
-        ("apps" | "extensions", "ReplicaSet") => workloads::replica_set(fields),
+        ("apps" | "extensions", "ReplicaSet") | ("", "ReplicationController") => {
+            workloads::replica_set(fields)
+        }
         ("apps" | "extensions", "DaemonSet") => workloads::daemon_set(fields),
         ("apps", "StatefulSet") => workloads::stateful_set(fields),
         ("batch", "Job") => kinds::job(fields),
@@ -169,5 +173,6 @@ pub fn compute(object: &Value, now: Timestamp) -> Result<Kstatus, Error> {
         ("policy", "PodDisruptionBudget") => Ok(Kstatus::current("allowed disruptions are computed")),
         ("", "Secret" | "ConfigMap") | ("batch", "CronJob") => Ok(Kstatus::without_status()),
         _ => kinds::other(fields),
-    }
+    };
+    troubles::or_trouble(fields, rule?)
 }

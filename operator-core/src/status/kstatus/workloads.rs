@@ -42,7 +42,9 @@ fn rollout(fields: Fields<'_>) -> Result<Kstatus, Error> {
     for condition in fields.conditions()? {
         match condition.r#type {
             "Progressing" if condition.reason == "ProgressDeadlineExceeded" => {
-                return Ok(Kstatus::failed("ProgressDeadlineExceeded", "progress deadline exceeded"));
+                let why = replica_failure(&fields.conditions()?).map(|why| format!(": {}", why.message));
+                let message = format!("progress deadline exceeded{}", why.unwrap_or_default());
+                return Ok(Kstatus::failed("ProgressDeadlineExceeded", message));
             }
             "Progressing" => {
                 progressing |= condition.is_true() && condition.reason == "NewReplicaSetAvailable";

@@ -22,7 +22,7 @@ use crate::{
     controller::{Controller, ControllerBuilder, NoReconciler},
     event_source::external::PerResourcePollingEventSource,
     processor::GenericRetry,
-    reconciler::{BoxError, Cleaner, Context, Reconciler, Removal, Run, UpdateControl},
+    reconciler::{BoxError, Context, Reconciler, Removal, Run, UpdateControl, traits::Cleaner},
     resource::ObjectKey,
     workflow::{conditions::served::served, declare::wire::Wire},
 };
@@ -230,7 +230,7 @@ struct Pages {
     fails: bool,
 }
 
-impl Reconciler for Pages {
+impl Cleaner for Pages {
     type Primary = Page;
 
     async fn reconcile(&self, page: &Page, cx: &mut Context<Page>) -> Result<UpdateControl<Page>, BoxError> {
@@ -250,9 +250,7 @@ impl Reconciler for Pages {
         }
         Ok(UpdateControl::no_update().reschedule_after(Duration::from_secs(60)))
     }
-}
 
-impl Cleaner for Pages {
     async fn cleanup(&self, _: &Page, cx: &mut Context<Page>) -> Result<Removal, BoxError> {
         match cx.secondary::<ConfigMap>()? {
             Some(map) => {
@@ -271,7 +269,7 @@ fn pages(fails: bool) -> ControllerBuilder<Pages> {
         String::clone,
         async |_: Arc<Page>| -> Result<Vec<String>, BoxError> { panic!("nobody asks the other system") },
     );
-    Controller::builder(Pages { fails }).with_cleaner().owns::<ConfigMap>().watches(names)
+    Controller::builder(Pages { fails }).owns::<ConfigMap>().watches(names)
 }
 
 #[test]

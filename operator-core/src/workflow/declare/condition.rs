@@ -15,6 +15,7 @@ use crate::{
 /// The types that the function of a condition may return.
 #[diagnostic::on_unimplemented(
     message = "a condition can't return `{Self}`",
+    label = "a condition returns `bool`, `Verdict`, or a `Result` of one of these",
     note = "it returns `bool`, `Verdict`, or a `Result` of one of these"
 )]
 pub trait Answer {
@@ -49,7 +50,7 @@ impl<A: Answer, E: Failure> Answer for Result<A, E> {
 /// The types of a condition's first argument. `M` distinguishes the two; the compiler infers it.
 #[diagnostic::on_unimplemented(
     message = "a condition of this node can't be about `{Self}`",
-    label = "a function of `&{Self}`",
+    label = "its first argument should be the child, `&{K}`, or the primary, `&{P}`",
     note = "its first argument is the child, `&{K}`, or the primary, `&{P}`"
 )]
 pub trait Subject<P, K, M> {
@@ -87,6 +88,7 @@ impl<P, K> Subject<P, K, OfPrimary> for P {
 /// with its own state.
 #[diagnostic::on_unimplemented(
     message = "`{Self}` is not a condition of a node that makes `{K}`",
+    label = "expected `fn(&{K}) -> bool`",
     note = "a condition is a function `fn(&{K}) -> bool`, or a value whose type implements `Condition<{P}, {K}>`"
 )]
 pub trait Condition<P: KubeObject, K: Send + Sync + 'static, M: 'static = ByHand>:

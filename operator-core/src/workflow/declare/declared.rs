@@ -2,13 +2,15 @@
 
 use std::{collections::BTreeMap, marker::PhantomData, sync::Arc};
 
+use k8s_openapi::api::batch::v1::Job;
+
 use super::{
     NodeRef,
     condition::{Condition, Decides, erase, name_of},
 };
 use crate::{
     dependent::{
-        AnyDependent, Capabilities, Judge, ObjectSettings, Standalone, declare,
+        AnyDependent, Capabilities, Judge, ObjectSettings, OncePer, Standalone, declare,
         function::{AtRunTime, Dependent, Erased, Judged, KindAtRunTime, OfType, SaysKind, Shape, ShapeOf},
         settings,
     },
@@ -209,6 +211,33 @@ impl<P: KubeObject, S: Shape, K> Node<P, S, K> {
     /// Creates it if it is missing, and never changes it after that.
     pub fn create_only(mut self) -> Self {
         self.settings.capabilities.updates = false;
+        self
+    }
+
+    /// Runs a Job once for each key, a function of the primary, and not once for each content: the name of the Job ends
+    /// with a hash of the key, and a Job that exists isn't changed. Another key means another Job; the former one is
+    /// deleted, and if its key returns later, it runs again.
+    ///
+    /// ```
+    /// use k8s_openapi::api::{apps::v1::Deployment, batch::v1::Job};
+    /// use operator_core::prelude::*;
+    ///
+    /// fn migration(_: &Deployment) -> Job {
+    ///     Job::default()
+    /// }
+    /// fn version(of: &Deployment) -> String {
+    ///     of.metadata.labels.as_ref().and_then(|labels| labels.get("version")).cloned().unwrap_or_default()
+    /// }
+    ///
+    /// let controller = Controller::of_existing::<Deployment>().workflow((migration.once_per(version),));
+    /// ```
+    pub fn once_per<T: ToString>(mut self, key: impl Fn(&P) -> T + Send + Sync + 'static) -> Self
+    where
+        S: Shape<Item = Job>,
+    {
+        self.settings.capabilities.updates = false;
+        self.settings.once_per =
+            Some(OncePer(Arc::new(move |primary| Some(key(primary.typed_ref()?).to_string()))));
         self
     }
 

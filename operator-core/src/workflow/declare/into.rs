@@ -1,8 +1,6 @@
 //! The types that a controller accepts as its workflow.
 
-use std::marker::PhantomData;
-
-use super::{Nodes, any_node::AnyNode, builder::AnyBuilder};
+use super::{IntoNode, any_node::AnyNode, builder::AnyBuilder};
 use crate::workflow::{AnyWorkflow, BuildError, Workflow, WorkflowBuilder};
 use crate::{
     dependent::{AnyDependent, function::ByHand},
@@ -127,14 +125,20 @@ impl<P: KubeObject> Declare<P, ByHand> for Result<Workflow<P>, BuildError> {
     }
 }
 
-/// Marks tuples of nodes.
-#[derive(Debug)]
-pub struct Wired<M>(PhantomData<M>);
-
-impl<P: KubeObject, M, N: Nodes<P, M>> Declare<P, Wired<M>> for N {
-    fn declare(self) -> Declaring {
-        let mut nodes = AnyBuilder::default();
-        nodes.add(self);
-        Declaring(Stage::Nodes(nodes))
-    }
+// The bounds are those of the nodes themselves: each trait between adds a line to the compiler's errors.
+macro_rules! tuples {
+    ($($node:ident $marker:ident),*) => {
+        impl<P: KubeObject, $($node, $marker,)*> Declare<P, ($($marker,)*)> for ($($node,)*)
+        where
+            $($node: IntoNode<P, $marker>,)*
+        {
+            fn declare(self) -> Declaring {
+                let mut nodes = AnyBuilder::default();
+                nodes.add(self);
+                Declaring(Stage::Nodes(nodes))
+            }
+        }
+    };
 }
+
+each_tuple!(tuples);

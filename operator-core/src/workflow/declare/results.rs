@@ -1,25 +1,32 @@
 //! The results of a run, node by node, with the types of their functions.
 
+use std::sync::LazyLock;
+
 use super::NodeRef;
 use crate::{
     reconciler::run::Run,
     resource::KubeObject,
-    results::{NodeKey, NodeResult, NodeState},
+    results::{NOT_COME_TO, NodeKey, NodeResult, NodeState},
 };
 
 impl<P: KubeObject> Run<P> {
     /// The objects of a node: those that the run has written or found, otherwise those that are known. `run.get(web)`
     /// is an `Option<Arc<Deployment>>` if the function `web` returns one object, and `run.get(pods)` a
     /// `Vec<Arc<Pod>>` if `pods` returns several. A value is referred to by its type: `run.get(the::<Records>())`.
-    /// Empty if the node should not exist, or isn't a node of the workflow.
+    /// Empty if the node should not exist, or isn't a node of the workflow. A run that failed before its workflow returns
+    /// the known objects, too.
     pub fn get<M, T, N: NodeRef<P, M, Seen = T>>(&self, node: N) -> T {
         let name = self.node_name(&node.key());
         N::seen(&name.map(|name| self.secondaries(name)).unwrap_or_default())
     }
 
-    /// The outcome of a node in the run; `None` if the run didn't reach the workflow, or the workflow has no such node.
+    /// The outcome of a node in the run: `Pending` with the reason `not reached` if the run didn't reach it; `None` if the
+    /// workflow has no such node.
     pub fn state<M, N: NodeRef<P, M>>(&self, node: N) -> Option<&NodeState> {
-        self.node(node).map(|node| &node.state)
+        static NOT_REACHED: LazyLock<NodeState> =
+            LazyLock::new(|| NodeState::Pending { reason: NOT_COME_TO.to_owned() });
+        let name = self.node_name(&node.key())?;
+        Some(self.node_named(name).map_or(&*NOT_REACHED, |node| &node.state))
     }
 
     /// The same with everything that is known about the node: what was done to each of its resources, and the answers

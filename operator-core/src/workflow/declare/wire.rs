@@ -2,6 +2,8 @@
 
 use std::sync::Arc;
 
+use k8s_openapi::api::batch::v1::Job;
+
 use super::{Condition, Node, NodeRef, node};
 use crate::{
     dependent::{
@@ -118,6 +120,17 @@ pub trait Wire<M>: Sized {
         Self: Dependent<Self::Primary, D, Shape = S>,
     {
         node(self).create_only()
+    }
+
+    /// [`Node::once_per`].
+    fn once_per<D: 'static, S: Shape<Item = Job>, T: ToString>(
+        self,
+        key: impl Fn(&Self::Primary) -> T + Send + Sync + 'static,
+    ) -> Node<Self::Primary, S>
+    where
+        Self: Dependent<Self::Primary, D, Shape = S>,
+    {
+        node(self).once_per(key)
     }
 
     /// [`Node::adopt`].

@@ -10,9 +10,7 @@ use k8s_openapi::{
     apimachinery::pkg::apis::meta::v1::OwnerReference,
 };
 use kube::ResourceExt;
-use operator_core::{
-    BoxError, Context, Controller, ControllerBuilder, Permanent, Reconciler, UpdateControl, operations,
-};
+use operator_core::{operations, prelude::*};
 
 use crate::{
     WebPage, WebPageError,
@@ -42,7 +40,7 @@ impl Reconciler for WebPageReconciler {
         &self,
         page: &WebPage,
         context: &mut Context<WebPage>,
-    ) -> Result<UpdateControl<WebPage>, BoxError> {
+    ) -> Result<UpdateControl<WebPage>> {
         if !children::is_servable(page) {
             return Err(Permanent::new(WebPageError::ErrorInHtml).into());
         }

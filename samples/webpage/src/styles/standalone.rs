@@ -1,10 +1,7 @@
 //! A workflow that the reconciler builds and calls itself, without macros. For operators that decide in code when the
 //! children are reconciled.
 
-use operator_core::{
-    BoxError, Context, Controller, ControllerBuilder, Permanent, Reconciler, UpdateControl, Wire, Workflow,
-    workflow,
-};
+use operator_core::{Workflow, prelude::*, workflow};
 
 use crate::{
     WebPage, WebPageError,
@@ -47,7 +44,7 @@ impl Reconciler for WebPageReconciler {
         &self,
         page: &WebPage,
         context: &mut Context<WebPage>,
-    ) -> Result<UpdateControl<WebPage>, BoxError> {
+    ) -> Result<UpdateControl<WebPage>> {
         if !children::is_servable(page) {
             return Err(Permanent::new(WebPageError::ErrorInHtml).into());
         }

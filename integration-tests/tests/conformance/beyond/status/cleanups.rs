@@ -20,7 +20,7 @@ async fn a_clean_up_that_waits_is_told_and_one_that_is_done_is_not() -> Result<(
         let message = if run.is_cleanup() { "going" } else { "here" };
         TestStatus { message: Some(message.to_owned()), ..status(one, run) }
     };
-    let controller = scene.controller(&script).with_cleaner().status(status);
+    let controller = scene.controller(&script).cleaner(true).status(status);
     let operator = scene.start(controller).await?;
     scene.create("one", "value").await?;
     operator.settled().await?;
@@ -74,7 +74,7 @@ async fn a_clean_up_that_fails_says_why() -> Result<()> {
             }
         })
     });
-    let controller = scene.controller(&script).with_cleaner().status(status).retry(retries(1)?);
+    let controller = scene.controller(&script).cleaner(true).status(status).retry(retries(1)?);
     let operator = scene.start(controller).await?;
     scene.create("one", "value").await?;
     operator.settled().await?;

@@ -304,3 +304,49 @@ async fn an_apply_of_the_primary_neither_drops_nor_owns_what_is_remembered() -> 
 async fn a_patch_of_the_primary_leaves_what_is_remembered() -> Result<()> {
     beside_a_patch(false).await
 }
+
+/// Its key is the first word, and its content the whole.
+fn once(primary: &TestResource) -> Result<Job> {
+    job(primary, &primary.spec.value)
+}
+
+fn first_word(primary: &TestResource) -> String {
+    primary.spec.value.split_whitespace().next().unwrap_or_default().to_owned()
+}
+
+async fn names_of_jobs(scene: &Scene) -> Result<Vec<String>> {
+    let jobs = scene.api::<Job>().list(&Default::default()).await?;
+    Ok(jobs.items.iter().map(ResourceExt::name_any).filter(|name| name.starts_with("one-once")).collect())
+}
+
+#[operator_test]
+async fn a_job_runs_once_for_each_key_and_not_for_each_content() -> Result<()> {
+    let scene = Scene::new("functions-jobs-keys").await?;
+    let controller = Controller::of::<TestResource>()
+        .workflow((once.once_per(first_word), app.after(once)))
+        .namespaces([&scene.namespace]);
+    let operator = scene.start(controller).await?;
+    scene.create("one", "v1 a").await?;
+    operator.settled().await?;
+    let first = names_of_jobs(&scene).await?;
+    assert_eq!(first.len(), 1, "{first:?}");
+    // Other content of the same key, while it runs and once it was done.
+    scene.set("one", "v1 b").await?;
+    assert!(
+        !done(&operator.settled().await?).iter().any(|write| write.contains("jobs/")),
+        "it isn't changed"
+    );
+    succeed(&scene, &first[0]).await?;
+    operator.settled().await?;
+    remove(&scene, &first[0]).await?;
+    operator.settled().await?;
+    scene.set("one", "v1 c").await?;
+    operator.settled().await?;
+    assert_eq!(names_of_jobs(&scene).await?, [""; 0], "it ran for this key");
+    // Another key is another Job, whatever the content.
+    scene.set("one", "v2 c").await?;
+    operator.settled().await?;
+    let second = names_of_jobs(&scene).await?;
+    assert!(second.len() == 1 && second != first, "{first:?} {second:?}");
+    Ok(())
+}

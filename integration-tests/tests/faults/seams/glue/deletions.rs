@@ -42,7 +42,7 @@ async fn what_has_taken_the_name_just_before_the_deletion_stays() -> Result<()> 
         let scene = others.clone();
         Box::pin(async move { replace(&scene).await })
     });
-    let controller = script.controller().name("keeper").owns::<ConfigMap>().with_cleaner();
+    let controller = script.controller().name("keeper").owns::<ConfigMap>().cleaner(true);
     let builder = scene.operator().transport(hook).register(controller.namespaces([&scene.namespace]));
     let operator = TestOperator::start(builder).await?;
     scene.create("one", "ours").await?;
@@ -67,7 +67,7 @@ async fn a_deletion_that_was_refused_is_not_done() -> Result<()> {
     let (scene, script) = (scene().await?, keeper());
     let refusals = Rule::on(Verb::Delete).resource("configmaps").first(2).status(StatusAnswer::conflict());
     let faults = Faults::new([refusals.clone()]);
-    let controller = script.controller().name("keeper").owns::<ConfigMap>().with_cleaner();
+    let controller = script.controller().name("keeper").owns::<ConfigMap>().cleaner(true);
     let operator = under(&faults, &scene, controller.namespaces([&scene.namespace])).await?;
     let one = scene.create("one", "ours").await?;
     pass(10).await;
@@ -117,7 +117,7 @@ async fn what_goes_already_is_not_asked_to_go_again() -> Result<()> {
 #[tokio::test(start_paused = true)]
 async fn what_belongs_to_what_we_delete_goes_with_it() -> Result<()> {
     let (scene, script) = (scene().await?, keeper());
-    let controller = script.controller().name("keeper").owns::<ConfigMap>().with_cleaner();
+    let controller = script.controller().name("keeper").owns::<ConfigMap>().cleaner(true);
     let operator = under(&calm(), &scene, controller.namespaces([&scene.namespace])).await?;
     scene.create("one", "ours").await?;
     pass(10).await;

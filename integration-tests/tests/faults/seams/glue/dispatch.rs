@@ -203,7 +203,7 @@ async fn an_explicit_workflow_is_not_cleaned_up_before_its_reconciler_says_so() 
         })
     });
     let workflow = Workflow::builder().nodes((Child("a").deleted_node(),)).explicit_invocation().build()?;
-    let controller = scene.managed(&script, &workflow).with_cleaner();
+    let controller = scene.managed(&script, &workflow).cleaner(true);
     let operator = under(&calm(), &scene, controller).await?;
     scene.create("one", "value").await?;
     pass(10).await;

@@ -96,7 +96,7 @@ async fn a_run_for_the_end_of_what_was_owned_looks_at_the_live_primary() -> Resu
 #[tokio::test(start_paused = true)]
 async fn a_finalizer_that_somebody_takes_off_is_put_on_again() -> Result<()> {
     let (scene, script) = (scene().await?, Script::idle());
-    let operator = under(&calm(), &scene, scene.controller(&script).with_cleaner()).await?;
+    let operator = under(&calm(), &scene, scene.controller(&script).cleaner(true)).await?;
     scene.create("one", "value").await?;
     pass(5).await;
     let finalizers = async || Ok::<_, anyhow::Error>(scene.resources.get("one").await?.finalizers().len());

@@ -3,7 +3,7 @@
 use anyhow::anyhow;
 use integration_tests::prelude::*;
 use operator_core::{
-    Cleaner, Context, Permanent, Reconciler, Run,
+    Cleaner, Context, Permanent, Run,
     environment::Now,
     processor::{Retry, RetryState},
 };
@@ -28,7 +28,7 @@ fn work(value: &str) -> Result<(), BoxError> {
     }
 }
 
-impl Reconciler for Choosy {
+impl Cleaner for Choosy {
     type Primary = TestResource;
 
     async fn reconcile(
@@ -40,13 +40,7 @@ impl Reconciler for Choosy {
         work(&primary.spec.value)?;
         Ok(UpdateControl::no_update())
     }
-}
 
-fn status(_: &TestResource, run: &Run<TestResource>) -> TestStatus {
-    said(run.error().map_or_else(|| "well".to_owned(), |error| error.get_ref().to_string()))
-}
-
-impl Cleaner for Choosy {
     async fn cleanup(
         &self,
         primary: &TestResource,
@@ -56,6 +50,10 @@ impl Cleaner for Choosy {
         work(primary.spec.value.trim_start_matches("clean-up "))?;
         Ok(Removal::Done)
     }
+}
+
+fn status(_: &TestResource, run: &Run<TestResource>) -> TestStatus {
+    said(run.error().map_or_else(|| "well".to_owned(), |error| error.get_ref().to_string()))
 }
 
 #[tokio::test(start_paused = true)]
@@ -87,7 +85,7 @@ async fn an_error_that_the_reconciler_calls_hopeless_is_not_retried() -> Result<
 #[tokio::test(start_paused = true)]
 async fn a_clean_up_that_the_reconciler_calls_hopeless_is_not_retried() -> Result<()> {
     let (scene, choosy) = (scene().await?, Choosy::default());
-    let controller = Controller::builder(choosy.clone()).with_cleaner().namespaces([&scene.namespace]);
+    let controller = Controller::builder(choosy.clone()).namespaces([&scene.namespace]);
     let operator = under(&calm(), &scene, controller.retry(GenericRetry::josdk())).await?;
     for (name, value) in [("hopeless", "clean-up invalid"), ("hopeful", "clean-up busy")] {
         scene.create(name, value).await?;

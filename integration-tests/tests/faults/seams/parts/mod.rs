@@ -42,7 +42,7 @@ impl Two {
     /// Keeps two config maps and a status.
     fn keeper(&self, script: &Script) -> Result<ControllerBuilder<Script>> {
         let managed = self.scene.managed(script, &two_maps().build()?);
-        Ok(managed.name("keeper").with_cleaner().namespaces(self.namespaces()))
+        Ok(managed.name("keeper").cleaner(true).namespaces(self.namespaces()))
     }
 
     fn operator(&self) -> OperatorBuilder {

@@ -48,6 +48,7 @@ fn data_that_a_node_or_its_condition_takes_has_to_be_put_by_the_reconciler() {
         told(
             Controller::of_existing::<Pod>()
                 .reconciler(Pods)
+                .cleaner(false)
                 .workflow(nodes())
                 .puts::<Quota>()
                 .puts::<Plan>()

@@ -10,7 +10,7 @@ use k8s_openapi::api::core::v1::ConfigMap;
 use crate::controller::{Controller, ControllerBuilder, IntoController, pods_for_tests::Pods};
 
 fn pods() -> ControllerBuilder<Pods> {
-    Controller::builder(Pods)
+    Controller::builder(Pods).cleaner(false)
 }
 
 /// The report; empty if the declaration is sound.
@@ -21,5 +21,5 @@ fn told(controller: impl IntoController) -> String {
 #[test]
 fn a_declaration_that_says_nothing_is_sound() {
     assert_eq!(told(pods()), "");
-    assert_eq!(told(pods().owns::<ConfigMap>().with_cleaner().finalizer("pods.example.com/finalizer")), "");
+    assert_eq!(told(pods().owns::<ConfigMap>().cleaner(true).finalizer("pods.example.com/finalizer")), "");
 }

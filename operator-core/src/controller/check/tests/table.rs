@@ -72,7 +72,7 @@ fn wrong() -> Vec<(&'static str, Declaration)> {
         ("no interval", pods().max_reconciliation_interval(Duration::ZERO)),
         ("a jitter of more than the delay", pods().jitter(2.0)),
         ("a jitter that is no number", pods().jitter(f64::NAN)),
-        ("all events and a cleaner", pods().trigger_on_all_events(true).with_cleaner()),
+        ("all events and a cleaner", pods().trigger_on_all_events(true).cleaner(true)),
         ("all events and a workflow", with((Map("a").node(),)).trigger_on_all_events(true)),
         ("no namespace", pods().namespaces([""; 0])),
         (
@@ -184,7 +184,7 @@ fn sound() -> Vec<(&'static str, Declaration)> {
             "several records in one system with others",
             with((dns().system(&system), several_dns().id_in_config_map().system(&system).named("several"))),
         ),
-        ("one that is cleaned up", pods().dependent(&dns().standalone()).with_cleaner()),
+        ("one that is cleaned up", pods().dependent(&dns().standalone()).cleaner(true)),
         (
             "a bulk beside a single of one kind, and beside a standalone dependent",
             with((maps("pages"), Map("settings").node())).dependent(&Map("others").node().standalone()),

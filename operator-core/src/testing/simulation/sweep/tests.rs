@@ -15,7 +15,7 @@ use super::fault::FAULTS;
 use crate::{
     controller::Controller,
     operator::{Operator, OperatorBuilder},
-    reconciler::{BoxError, Cleaner, Context, Reconciler, Removal, UpdateControl},
+    reconciler::{BoxError, Context, Removal, UpdateControl, traits::Cleaner},
     testing::simulation::{
         Failure, FaultPlan, Oracle, Report, Settings, Sim, explore,
         tests::{Shelf, ShelfStatus, child, put_status, shelf},
@@ -59,7 +59,7 @@ impl Shelves {
     }
 }
 
-impl Reconciler for Shelves {
+impl Cleaner for Shelves {
     type Primary = Shelf;
 
     async fn reconcile(
@@ -81,9 +81,7 @@ impl Reconciler for Shelves {
         });
         Ok(UpdateControl::no_update())
     }
-}
 
-impl Cleaner for Shelves {
     async fn cleanup(&self, shelf: &Shelf, context: &mut Context<Shelf>) -> Result<Removal, BoxError> {
         if let Some(child) = context.secondary_named::<ConfigMap>(&shelf.name_any())? {
             context.resource_operations().delete(&*child).await?;
@@ -96,7 +94,7 @@ fn operator(bug: Bug, cleans: bool) -> OperatorBuilder {
     let shelves = Shelves { bug, doubted: Mutex::default() };
     let controller =
         Controller::of::<Shelf>().reconciler(shelves).name("shelves").owns::<ConfigMap>().status(put_status);
-    let controller = if cleans { controller.with_cleaner() } else { controller };
+    let controller = controller.cleaner(cleans);
     Operator::builder().register(controller)
 }
 

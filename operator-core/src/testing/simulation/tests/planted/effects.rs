@@ -2,30 +2,14 @@
 
 use std::time::Duration;
 
-use kube::{
-    Api,
-    api::{DeleteParams, Patch, PatchParams, PostParams},
-};
+use kube::api::{Patch, PatchParams, PostParams};
 use serde_json::json;
 
 use super::*;
 use crate::{
     operator::LeaderElection,
-    reconciler::{Cleaner, Removal},
     testing::faults::{Fault, Rule, StatusAnswer},
 };
-
-impl Cleaner for Planted {
-    async fn cleanup(&self, _: &Shelf, context: &mut Context<Shelf>) -> Result<Removal, BoxError> {
-        let maps: Api<ConfigMap> = Api::namespaced(context.client().clone(), "default");
-        match maps.delete("a", &DeleteParams::default()).await {
-            Err(error) if !matches!(&error, kube::Error::Api(status) if status.code == 404) => {
-                Err(error.into())
-            }
-            _ => Ok(Removal::Done),
-        }
-    }
-}
 
 /// The calm run deletes it, too, but in the end.
 #[test]
@@ -46,7 +30,7 @@ fn a_deletion_in_the_middle_that_belongs_to_the_end_is_found() {
             Ok(UpdateControl::no_update())
         })
     };
-    let declare = || declare_with(run, |controller| controller.owns::<ConfigMap>().with_cleaner());
+    let declare = || declare_with(run, |controller| controller.owns::<ConfigMap>().cleaner(true));
     let failure = failure("deletes", |sim| one_shelf(sim, declare()));
     found_only_by(&failure, Oracle::NothingForbidden, "configmaps/default/a is deleted before the end");
 }

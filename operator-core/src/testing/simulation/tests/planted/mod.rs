@@ -17,6 +17,7 @@ use std::sync::{
 
 use futures::future::BoxFuture;
 use k8s_openapi::api::core::v1::ConfigMap;
+use kube::{Api, api::DeleteParams};
 
 use super::{
     Failure, FaultPlan, Oracle, Settings, Shelf, ShelfStatus, Sim, Tape, child, explore, put_status, shelf,
@@ -24,7 +25,7 @@ use super::{
 use crate::{
     controller::{Controller, ControllerBuilder},
     operator::{Operator, OperatorBuilder},
-    reconciler::{BoxError, Context, Reconciler, UpdateControl},
+    reconciler::{BoxError, Context, Removal, UpdateControl, traits::Cleaner},
 };
 
 /// What a run may find out of itself.
@@ -43,7 +44,7 @@ struct Planted {
     run: Run,
 }
 
-impl Reconciler for Planted {
+impl Cleaner for Planted {
     type Primary = Shelf;
 
     async fn reconcile(
@@ -52,6 +53,16 @@ impl Reconciler for Planted {
         context: &mut Context<Shelf>,
     ) -> Result<UpdateControl<Shelf>, BoxError> {
         (self.run)(self.life, Arc::new(shelf.clone()), context).await
+    }
+
+    async fn cleanup(&self, _: &Shelf, context: &mut Context<Shelf>) -> Result<Removal, BoxError> {
+        let maps: Api<ConfigMap> = Api::namespaced(context.client().clone(), "default");
+        match maps.delete("a", &DeleteParams::default()).await {
+            Err(error) if !matches!(&error, kube::Error::Api(status) if status.code == 404) => {
+                Err(error.into())
+            }
+            _ => Ok(Removal::Done),
+        }
     }
 }
 
@@ -86,6 +97,7 @@ fn declare_with(
         let controller = add(Controller::of::<Shelf>()
             .reconciler(Planted { life, run })
             .name("planted")
+            .cleaner(false)
             .status(put_status));
         Operator::builder().register(controller)
     }
