@@ -13,10 +13,10 @@ async fn graph_prints_what_is_declared() -> anyhow::Result<()> {
     };
     let text = "\
 webpage-operator (WebPage)
-  html
+  html [optional]
     web
     service
-      ingress
+      ingress [optional]
   depth 3; deleted by the garbage collector, in any order
 ";
     assert_eq!(printed(&["graph"]).await?, text);
@@ -26,6 +26,15 @@ webpage-operator (WebPage)
             && mermaid.contains("n2[\"service\"]")
             && mermaid.contains("n2 --> n3"),
         "{mermaid}"
+    );
+    let removes = printed(&["graph", "--removes", "service"]).await?;
+    let goes = "if service isn't wanted, this is removed, one after the other:\n  service\n\
+        once this was brought about without it:\n  ingress\n";
+    assert_eq!(removes, format!("webpage-operator: {goes}"));
+    let wrong = webpage(&["graph", "--removes", "servce"]).output().await?;
+    assert_eq!(wrong.status.code(), Some(64));
+    assert!(
+        String::from_utf8(wrong.stderr)?.contains("no workflow has a node `servce`; did you mean `service`?")
     );
     let low_level = printed(&["graph", "--style", "low-level"]).await?;
     assert_eq!(low_level, "webpage-operator (WebPage): no workflow\n");

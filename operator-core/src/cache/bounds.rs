@@ -1,10 +1,11 @@
 //! How much a bounded informer holds in full.
 
-use std::time::Duration;
+use std::{collections::BTreeSet, sync::Arc, time::Duration};
 
+use parking_lot::Mutex;
 use serde_json::{Value, json};
 
-use crate::resource::{KubeObject, ResourceType};
+use crate::resource::{KubeObject, ObjectKey, ResourceType};
 
 /// The bounds of an event source, for `.bounded(…)`. JOSDK: the settings of `BoundedItemStore` and its Caffeine cache.
 ///
@@ -55,7 +56,7 @@ impl<K: KubeObject> Bounds<K> {
     /// The same without the type. The error explains why there is no template.
     pub(crate) fn any(&self, resource_type: &ResourceType) -> Result<AnyBounds, String> {
         let template = self.template(resource_type)?;
-        Ok(AnyBounds { max_objects: self.max_objects, time_to_idle: self.time_to_idle, template })
+        Ok(AnyBounds { max_objects: self.max_objects, time_to_idle: self.time_to_idle, template, only: None })
     }
 
     /// The given template, or one with only a type and a name, which must decode.
@@ -63,13 +64,29 @@ impl<K: KubeObject> Bounds<K> {
         if let Some(template) = &self.template {
             return serde_json::to_value(template).map_err(|error| error.to_string());
         }
-        let bare = json!({
-            "apiVersion": resource_type.api_version(),
-            "kind": resource_type.kind(),
-            "metadata": { "name": "minimal" },
-        });
+        let bare = bare(resource_type);
         // From text, like all objects: types are decoded in one way only.
         serde_json::from_str::<K>(&bare.to_string()).map(|_| bare).map_err(|error| error.to_string())
+    }
+}
+
+/// An object with only a type and a name.
+fn bare(resource_type: &ResourceType) -> Value {
+    json!({
+        "apiVersion": resource_type.api_version(),
+        "kind": resource_type.kind(),
+        "metadata": { "name": "minimal" },
+    })
+}
+
+/// Keys that may change at any time.
+pub(crate) type KeySet = Arc<Mutex<BTreeSet<ObjectKey>>>;
+
+impl AnyBounds {
+    /// The server is asked for metadata, of which only that of these objects is kept. Their content is read separately.
+    pub(crate) fn metadata_of(only: KeySet, resource_type: &ResourceType) -> Self {
+        let template = bare(resource_type);
+        Self { max_objects: u64::MAX, time_to_idle: None, template, only: Some(only) }
     }
 }
 
@@ -80,6 +97,8 @@ pub(crate) struct AnyBounds {
     pub(super) time_to_idle: Option<Duration>,
     /// An object without any content, into which metadata is put to make a minimal object.
     pub(super) template: Value,
+    /// The objects that are kept, if the watch shows metadata alone.
+    pub(super) only: Option<KeySet>,
 }
 
 #[cfg(test)]

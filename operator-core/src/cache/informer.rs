@@ -26,7 +26,7 @@ pub(crate) use making::InformerPlan;
 
 use crate::{
     cache::{
-        AnyWrite, Error, Follower,
+        AnyWrite, Error, Follower, KeySet,
         config::InformerSettings,
         engine::{Engine, Presence},
         list_watch::{
@@ -79,6 +79,8 @@ struct Inner {
     is_given: AtomicBool,
     /// It holds only some objects in full.
     is_bounded: bool,
+    /// The objects that are followed, by metadata alone, if it isn't all of them.
+    only: Option<KeySet>,
 }
 
 /// How much an informer holds, for tests and diagnostics.
@@ -154,7 +156,8 @@ impl Informer {
         let inner = &*self.0;
         let feed = inner.feed(scope);
         let selects = inner.share.as_ref().and_then(Share::selects);
-        let _seated = feed.join(Seat { engine: Arc::clone(&inner.engine), scope, selects }).await;
+        let (engine, only) = (Arc::clone(&inner.engine), inner.only.clone());
+        let _seated = feed.join(Seat { engine, scope, selects, only }).await;
         follow(&feed, &inner.environment).await;
     }
 
@@ -300,7 +303,7 @@ impl Informer {
     /// changed again and again in the meantime.
     pub(crate) async fn fetch(&self, key: &ObjectKey) -> Result<Option<AnyObject>, Error> {
         let engine = &self.0.engine;
-        let collection = self.collection(key.namespace());
+        let collection = self.contents(key.namespace());
         for _ in 0..FETCH_ATTEMPTS {
             let asked = match engine.held(key) {
                 Presence::Full(kept) => return Ok(self.open(&kept)),
@@ -317,11 +320,36 @@ impl Informer {
                 None => {}
             }
         }
-        Err(Error::Get {
+        Err(Self::overtaken(&collection, key))
+    }
+
+    fn overtaken(collection: &Collection, key: &ObjectKey) -> Error {
+        Error::Get {
             object: format!("{}/{}", collection.path(), key.name()),
             reason: "the server's answers are older than what its watch has shown".to_owned(),
             status: None,
-        })
+        }
+    }
+
+    /// Reads an object that was added to those that are followed, after the others were listed. Its own handler is told
+    /// as of any object that appears.
+    ///
+    /// # Errors
+    /// As [`Informer::fetch`].
+    pub(crate) async fn admit(&self, key: &ObjectKey) -> Result<(), Error> {
+        let (engine, contents) = (&self.0.engine, self.contents(key.namespace()));
+        for _ in 0..FETCH_ATTEMPTS {
+            engine.admission_begins(key);
+            let read = fetch::object(&contents, key, &*self.0.view).await;
+            let (read, failed) = match read {
+                Ok(read) => (read, None),
+                Err(error) => (None, Some(error)),
+            };
+            if engine.admitted(key, read) {
+                return failed.map_or(Ok(()), Err);
+            }
+        }
+        Err(Self::overtaken(&contents, key))
     }
 
     /// The newest known state of all objects, sorted by key.
@@ -405,7 +433,10 @@ impl Informer {
     pub(crate) async fn caught_up(&self) -> Result<bool, Error> {
         for scope in self.0.engine.scopes.indexes() {
             let collection = self.collection(self.0.engine.scopes.namespace(scope).as_deref());
-            let (version, listed) = barrier::list_metadata(&collection).await?;
+            let (version, mut listed) = barrier::list_metadata(&collection).await?;
+            if let Some(only) = &self.0.only {
+                listed.retain(|(key, _)| only.lock().contains(key));
+            }
             if !self.0.engine.has_seen(scope, &version, &listed) {
                 return Ok(false);
             }
@@ -462,6 +493,13 @@ impl Informer {
 
     fn collection(&self, namespace: Option<&str>) -> Collection {
         Collection::new(&self.0.settings, self.0.client.clone(), namespace)
+    }
+
+    /// The same for reads of the content of objects.
+    fn contents(&self, namespace: Option<&str>) -> Collection {
+        let metadata_only = self.0.settings.metadata_only && self.0.only.is_none();
+        let settings = InformerSettings { metadata_only, ..self.0.settings.clone() };
+        Collection::new(&settings, self.0.client.clone(), namespace)
     }
 }
 

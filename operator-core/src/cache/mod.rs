@@ -68,8 +68,8 @@ mod resource_cache;
 pub(crate) mod tests;
 mod text;
 
-pub(crate) use bounds::AnyBounds;
 pub use bounds::Bounds;
+pub(crate) use bounds::{AnyBounds, KeySet};
 pub(crate) use change::{Change, ChangeHandler, ChangeKind, Follower};
 pub use config::InitialList;
 pub(crate) use config::{InformerSettings, Transform};

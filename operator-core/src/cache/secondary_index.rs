@@ -58,11 +58,6 @@ impl SecondaryIndex {
         self.secondaries.get(primary).into_iter().flatten().cloned().collect()
     }
 
-    /// Whether `secondary` belongs to `primary`.
-    pub(crate) fn relates(&self, primary: &ObjectKey, secondary: &ObjectKey) -> bool {
-        self.secondaries.get(primary).is_some_and(|secondaries| secondaries.contains(secondary))
-    }
-
     /// All secondaries that belong to any primary, in no order.
     pub(crate) fn secondaries(&self) -> impl Iterator<Item = &ObjectKey> {
         self.primaries.keys()

@@ -124,10 +124,10 @@ impl RunningController {
         for source in &parts.sources {
             let serves = format!("event source {}", source.name());
             let run = run_and_tell(source, &parts.name, &parts.observers);
-            tasks.0.push(Task { serves, handle: environment.spawn(run) });
+            tasks.0.push(Task { serves, handle: environment.spawn("event source", run) });
         }
         let serves = "the processor".to_owned();
-        tasks.0.push(Task { serves, handle: environment.spawn(processing) });
+        tasks.0.push(Task { serves, handle: environment.spawn("processor", processing) });
         let own = match parts.as_a_whole {
             true => BTreeSet::new(),
             false => Divisions::of_controller(&scope, &parts.primary_type),
@@ -150,7 +150,10 @@ impl RunningController {
             false => Opening::of_first_runs(own, sources),
         };
         *self.divisions.lock() = opening.divisions().clone();
-        let handle = self.parts.environment.spawn(Arc::clone(&self.parts).open_as_seen(number, opening));
+        let handle = self
+            .parts
+            .environment
+            .spawn("start of runs", Arc::clone(&self.parts).open_as_seen(number, opening));
         tasks.2 = Some(Starting { opening: number, handle });
     }
 

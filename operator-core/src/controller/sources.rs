@@ -39,9 +39,11 @@ impl DeclaredSources {
     pub(super) fn finish(self) -> Finished {
         let (mut names, mut mistakes) = (BTreeSet::new(), Vec::new());
         let mut always = self.declared;
-        let (mut shared, own) = partition(self.of_dependents.always);
+        let of_conditional = self.of_dependents.conditional.into_iter();
+        let (by_key, of_conditional) = of_conditional.partition(|source| source.is_by_key);
+        let (mut shared, own) = partition([self.of_dependents.always, by_key].concat());
         always.extend(own);
-        let (mut shared_conditional, mut conditional) = partition(self.of_dependents.conditional);
+        let (mut shared_conditional, mut conditional) = partition(of_conditional);
         // A node that only reads also needs objects that others have written; a node that writes sees all its own objects there.
         let is_marked = |source: &Declared| source.contents().is_marked();
         let served = |source: &&Declared| shared.iter().any(|other| other.name() == source.name());

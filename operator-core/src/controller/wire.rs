@@ -136,6 +136,7 @@ impl Controller {
             observers: observers.clone(),
             primaries: Arc::new(NoPrimaries),
             scopes: Arc::default(),
+            named: Arc::default(),
             sink,
             given: given.clone(),
         };

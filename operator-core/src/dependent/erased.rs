@@ -9,7 +9,7 @@ use super::{
     function::{Answered, Judged, Usual, Want},
 };
 use crate::{
-    event_source::SourceDeclaration,
+    event_source::{ScopeSlot, SourceDeclaration},
     reconciler::{AnyContext, BoxError, Context, MemoKey},
     resource::{Access, AnyObject, Draft, KubeObject, Object, ObjectKey},
     results::{ReconcileResult, Secondary},
@@ -23,19 +23,27 @@ pub(crate) struct DependentSource {
     /// Whether another source with the same name, declared by another dependent or on the controller, can be used as
     /// well.
     pub(crate) shared: bool,
+    /// Whether it runs only as far as runs name objects of it.
+    pub(crate) is_by_key: bool,
 }
 
 impl DependentSource {
     /// A source of its own for the dependent.
     #[must_use]
     pub(crate) fn own(declaration: Arc<impl SourceDeclaration + 'static>) -> Self {
-        Self { declaration, shared: false }
+        Self { declaration, shared: false, is_by_key: false }
     }
 
     /// A source that is shared by all dependents whose source has this name.
     #[must_use]
     pub(crate) fn shared(declaration: Arc<impl SourceDeclaration + 'static>) -> Self {
-        Self { declaration, shared: true }
+        Self { declaration, shared: true, is_by_key: false }
+    }
+
+    /// The same, for reads by key.
+    #[must_use]
+    pub(crate) fn by_key(declaration: Arc<impl SourceDeclaration + 'static>) -> Self {
+        Self { is_by_key: true, ..Self::shared(declaration) }
     }
 }
 
@@ -79,7 +87,8 @@ pub(crate) struct Asked<'r> {
 impl Asked<'_> {
     /// The primary as user code knows it, and the context for it. A dependent is called for primaries of one type only.
     pub(crate) fn typed<P: KubeObject>(self) -> Result<(Arc<P>, Context<P>), BoxError> {
-        Ok(Context::given(self.primary, self.context)?)
+        let (primary, context) = Context::given(self.primary, self.context)?;
+        Ok((primary, context.of_node(self.node)))
     }
 }
 
@@ -518,11 +527,13 @@ pub(in crate::dependent) trait Own: Send + Sync {
 pub(super) struct Question {
     ask: Box<dyn Ask>,
     memo: MemoKey,
+    /// Where primaries keep which object they read.
+    pub(super) place: ScopeSlot,
 }
 
 impl Question {
     pub(super) fn new(ask: Box<dyn Ask>) -> Self {
-        Self { ask, memo: MemoKey::default() }
+        Self { ask, memo: MemoKey::default(), place: ScopeSlot::unique() }
     }
 
     /// The dependent's own way to be reconciled, if it may have one.

@@ -70,11 +70,18 @@ pub(crate) struct Reading {
     pub(crate) of: RustType,
     /// Their kind.
     pub(crate) kind: ResourceType,
+    /// Whether the source relates no object to a primary: it only shows those with given keys.
+    pub(crate) is_by_key: bool,
 }
 
 impl Reading {
     /// Objects of this type and kind from the source of that name.
-    pub(in crate::dependent) fn objects(of: RustType, source: &Arc<str>, kind: &ResourceType) -> Self {
-        Self { source: Arc::clone(source), of, kind: kind.clone() }
+    pub(in crate::dependent) fn objects(
+        of: RustType,
+        source: &Arc<str>,
+        kind: &ResourceType,
+        is_by_key: bool,
+    ) -> Self {
+        Self { source: Arc::clone(source), of, kind: kind.clone(), is_by_key }
     }
 }

@@ -46,9 +46,9 @@ use tracing::Instrument;
 
 use crate::{
     environment::fenced_future,
-    observe::RunKind,
+    observe::{Cause, RunKind},
     operations::{self, FinalizerAdded, PrimaryWriter, has_finalizer},
-    processor::{Outcome, Reschedule, Run, RunExecutor},
+    processor::{Input, Outcome, Reschedule, Run, RunExecutor},
     reconciler::{AnyContext, AnyStatus, ControllerContext, Removal, RunContext, SerializedStatus},
     resource::{AnyObject, Object},
     results::{DependentError, WorkflowError},
@@ -150,7 +150,14 @@ impl Dispatcher {
                 }
                 Err(failure) => Err(failure),
             };
-            self.conclude(result, context, &mut report).await
+            let overtaken = context.findings().is_overtaken().filter(|_| result.is_ok());
+            let outcome = self.conclude(result, context, &mut report).await;
+            // What its functions would answer now is done by one more run.
+            if let Some(source) = overtaken {
+                let (key, cause) = (run.key.clone(), Cause::Source(source));
+                self.shared.processor.send(Input::Related { key, cause });
+            }
+            outcome
         }
         .instrument(span)
         .await

@@ -187,8 +187,8 @@ impl World {
         let (environment, primaries) = (&shared.writer.environment, shared.primary.informer());
         shared.scopes.follow(primaries);
         let secrets = shared.sources.all().next().expect("the source of secrets");
-        environment.spawn(EventSource::run(primaries));
-        environment.spawn(secrets.run());
+        environment.spawn("test", EventSource::run(primaries));
+        environment.spawn("test", secrets.run());
         primaries.synced().await;
         secrets.synced().await;
         let code = Arc::new(Code { reconciler, cleanup: None });

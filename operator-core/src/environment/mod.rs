@@ -10,8 +10,9 @@ mod random;
 mod shared;
 mod tasks;
 
-use std::{future::Future, sync::Arc};
+use std::{collections::BTreeMap, future::Future, sync::Arc};
 
+use futures::FutureExt;
 use tokio::task::JoinHandle;
 use tokio_util::task::TaskTracker;
 
@@ -21,8 +22,14 @@ pub(crate) use fence::{fenced, fenced_future};
 pub(crate) use quota::{Quota, QuotaState};
 pub(crate) use random::Jitter;
 use shared::SharedValues;
-use tasks::Ordered;
 pub(crate) use tasks::TaskHook;
+use tasks::{Ordered, TaskNames};
+
+/// The name of the task in which user code runs.
+pub(crate) const RUN: &str = "run";
+
+/// The name of the tasks that find out what the cluster serves: they begin when somebody asks, and end with the operator.
+pub(crate) const DISCOVERY: &str = "discovery";
 
 /// The environment of one operator, which can be replaced. Cheap to clone.
 #[derive(Clone, Debug)]
@@ -31,6 +38,7 @@ pub struct Environment {
     wall_clock: Arc<dyn WallClock>,
     jitter: Jitter,
     tasks: TaskTracker,
+    names: TaskNames,
     hook: Option<Arc<dyn TaskHook>>,
     host: Arc<str>,
     shared: SharedValues,
@@ -45,6 +53,7 @@ impl Environment {
             wall_clock: Arc::new(SystemClock),
             jitter: Jitter::from_entropy(),
             tasks: TaskTracker::new(),
+            names: TaskNames::default(),
             hook: None,
             host: std::env::var("HOSTNAME").unwrap_or_default().into(),
             shared: SharedValues::default(),
@@ -108,11 +117,17 @@ impl Environment {
         &self.jitter
     }
 
-    /// Starts a task. Together with `call_apart` the only code in the library that does so.
-    pub fn spawn<F>(&self, future: F) -> JoinHandle<F::Output>
+    /// Starts a task. Together with `call_apart` the only code in the library that does so. Its name says what it is for, where
+    /// tasks are counted.
+    pub fn spawn<F>(&self, name: &'static str, future: F) -> JoinHandle<F::Output>
     where
         F: Future<Output: Send + 'static> + Send + 'static,
     {
+        let begun = self.names.begin(name);
+        let future = future.map(move |output| {
+            drop(begun);
+            output
+        });
         let Some(hook) = &self.hook else { return self.tasks.spawn(future) };
         let task = hook.begins();
         let handle = self.tasks.spawn(Ordered::new(future, Arc::clone(hook), task));
@@ -124,15 +139,21 @@ impl Environment {
     /// thread.
     pub(crate) fn call_apart(&self, call: impl FnOnce() + Send + 'static) -> JoinHandle<()> {
         match &self.hook {
-            Some(_) => self.spawn(async { call() }),
-            None => self.tasks.spawn_blocking(call),
+            Some(_) => self.spawn("call", async { call() }),
+            None => {
+                let begun = self.names.begin("call");
+                self.tasks.spawn_blocking(move || {
+                    let _begun = begun;
+                    call();
+                })
+            }
         }
     }
 
-    /// The number of tasks that have been started and have not ended.
+    /// The tasks that have been started and have not ended: how many there are of each name.
     #[must_use]
-    pub fn tasks(&self) -> usize {
-        self.tasks.len()
+    pub fn tasks(&self) -> BTreeMap<&'static str, usize> {
+        self.names.running()
     }
 
     /// Resolves when every task that was started has ended. A task that was aborted ends at its next await, so this

@@ -1,6 +1,7 @@
-//! How a simulation controls tasks: it lets others go first, and ends them all at once.
+//! The names of tasks, and how a simulation controls tasks: it lets others go first, and ends them all at once.
 
 use std::{
+    collections::BTreeMap,
     fmt,
     future::Future,
     pin::Pin,
@@ -8,7 +9,40 @@ use std::{
     task::{Context, Poll},
 };
 
+use parking_lot::Mutex;
 use tokio::task::AbortHandle;
+
+/// How many tasks of each name run. Clones are the same.
+#[derive(Clone, Debug, Default)]
+pub(super) struct TaskNames(Arc<Mutex<BTreeMap<&'static str, usize>>>);
+
+impl TaskNames {
+    /// A task of this name begins; it has ended when the value is dropped.
+    pub(super) fn begin(&self, name: &'static str) -> NamedTask {
+        *self.0.lock().entry(name).or_default() += 1;
+        NamedTask(self.clone(), name)
+    }
+
+    pub(super) fn running(&self) -> BTreeMap<&'static str, usize> {
+        self.0
+            .lock()
+            .iter()
+            .filter(|(_, number)| **number > 0)
+            .map(|(name, number)| (*name, *number))
+            .collect()
+    }
+}
+
+/// A task that runs.
+pub(super) struct NamedTask(TaskNames, &'static str);
+
+impl Drop for NamedTask {
+    fn drop(&mut self) {
+        if let Some(number) = self.0.0.lock().get_mut(self.1) {
+            *number -= 1;
+        }
+    }
+}
 
 /// Is notified of each task that an [`Environment`](super::Environment) starts, and may let others go first. For
 /// simulations; without one, tasks are the runtime's own.

@@ -3,12 +3,13 @@
 use std::{fmt, marker::PhantomData, sync::Arc};
 
 use super::{
-    AnySecondary, Contradiction, Filters, InformerConfiguration, Needs, Primaries, SecondaryToPrimary,
-    SourceContents, SourceDeclaration, Sources, WatchScope, Wiring, filter_methods, informer_methods,
-    references::References, relation::Relation, remote::RemoteCluster, secondary::SecondaryEvents,
+    AnySecondary, Contradiction, Filters, InformerConfiguration, Needs, Primaries, RustType,
+    SecondaryToPrimary, Shows, SourceContents, SourceDeclaration, Sources, WatchScope, Wiring,
+    filter_methods, informer_methods, references::References, relation::Relation, remote::RemoteCluster,
+    secondary::SecondaryEvents,
 };
 use crate::{
-    cache::{ChangeHandler, Indexer, Informer, InformerPlan, InformerSettings, TextObject, opening},
+    cache::{ChangeHandler, Indexer, Informer, InformerPlan, InformerSettings, KeySet, TextObject, opening},
     observe::SourceIndex,
     resource::{Access, ControllerMarks, KubeObject, MappingAnnotations, Object, ObjectKey, ResourceType},
 };
@@ -42,6 +43,7 @@ pub struct InformerEventSource<K: KubeObject> {
 }
 
 /// The declaration for any type.
+#[derive(Clone)]
 struct Declared {
     secondaries: InformerConfiguration,
     is_built_in: bool,
@@ -50,6 +52,8 @@ struct Declared {
     remote: Option<RemoteCluster>,
     /// Only what the controller's dependents have written.
     marked: bool,
+    /// Only what primaries name.
+    named: bool,
     mapper: Option<SecondaryToPrimary>,
     references: Option<References>,
     filters: Filters<dyn Object>,
@@ -87,6 +91,7 @@ impl<K: KubeObject> InformerEventSource<K> {
             name: None,
             remote: None,
             marked: false,
+            named: false,
             mapper: None,
             references: None,
             filters: Filters::new(),
@@ -159,6 +164,14 @@ impl<K: KubeObject> InformerEventSource<K> {
     pub(crate) fn marked(mut self) -> Self {
         self.declared.marked = true;
         self
+    }
+
+    /// Only objects that are read by their keys.
+    pub(crate) fn by_key(mut self) -> NamedEventSource {
+        let name = format!("{} by key", self.declared.name());
+        self.declared.name = Some(name);
+        self.declared.named = true;
+        NamedEventSource(self.declared)
     }
 
     /// Names the source, unless it has a name.
@@ -352,12 +365,69 @@ impl SourceDeclaration for Declared {
                 self.references.clone(),
             ),
             primaries: Arc::clone(&wiring.primaries),
+            named: Arc::clone(&wiring.named),
+            kind: resource_type.clone(),
             filters: self.filters.clone(),
             observers: wiring.observers.clone(),
             sink: Arc::clone(&wiring.sink),
         });
         let informer = Informer::new(plan, Arc::clone(&events) as Arc<dyn ChangeHandler>, indexers);
         wiring.fill(&informer);
-        sources.add_secondary(Arc::new(AnySecondary { of: *of, informer, events, resource_type }));
+        let shows = match self.secondaries.is_whole() {
+            _ if self.named => Shows::Named,
+            false => Shows::Parts,
+            true if self.secondaries.selects() || self.marked => Shows::Some,
+            true => Shows::All,
+        };
+        sources.add_secondary(Arc::new(AnySecondary { of: *of, informer, events, resource_type, shows }));
+    }
+}
+
+/// Declares that runs read objects of a kind by their keys: each is watched while primaries name it, unless another source
+/// sees it.
+#[derive(Clone, Debug)]
+pub(crate) struct NamedEventSource(Declared);
+
+impl NamedEventSource {
+    pub(super) fn of(&self) -> RustType {
+        self.0.secondaries.of
+    }
+
+    pub(super) const fn resource_type(&self) -> &ResourceType {
+        self.0.secondaries.resource_type()
+    }
+
+    /// A source in this scope that shows the object, or the metadata of those that are `kept`.
+    pub(super) fn watching(
+        &self,
+        scope: &WatchScope,
+        object: Option<&ObjectKey>,
+        kept: &KeySet,
+    ) -> impl SourceDeclaration + use<> {
+        let mut declared = self.0.clone();
+        declared.secondaries.scope = Some(scope.clone());
+        declared.secondaries.settings.field_selector =
+            object.map(|key| format!("metadata.name={}", key.name()));
+        if object.is_none() {
+            declared.secondaries.show_metadata_of(Arc::clone(kept));
+            // A custom resource doesn't decode from metadata alone.
+            declared.is_built_in = true;
+        }
+        declared
+    }
+}
+
+impl SourceDeclaration for NamedEventSource {
+    fn name(&self) -> String {
+        self.0.name()
+    }
+
+    fn access(&self) -> Vec<Access> {
+        let resource_type = self.resource_type().clone();
+        vec![Access { resource_type, subresource: None, verbs: vec!["get", "list", "watch"] }]
+    }
+
+    fn build(&self, index: SourceIndex, wiring: &Wiring, sources: &mut Sources) {
+        sources.conditional().named().add(self.name(), self.clone(), index, wiring);
     }
 }

@@ -5,7 +5,7 @@ use std::{collections::BTreeMap, sync::Arc};
 use super::{NeededShard, Needs, References, RustType, WatchScope, Wiring};
 use crate::{
     cache::{
-        AnyBounds, AnyIndexer, AnyKind, Bounds, InformerPlan, InformerSettings, InitialList, Shard,
+        AnyBounds, AnyIndexer, AnyKind, Bounds, InformerPlan, InformerSettings, InitialList, KeySet, Shard,
         Transform, View, kind_of, transformed_kind, wrong_namespace,
     },
     resource::{KubeObject, ResourceType},
@@ -99,6 +99,23 @@ impl InformerConfiguration {
 
     pub(crate) fn select_shard(&mut self, selector: &str) {
         self.shard = Some(Shard::parse(selector));
+    }
+
+    /// Shows the metadata of these objects; their content is read separately.
+    pub(crate) fn show_metadata_of(&mut self, kept: KeySet) {
+        self.settings.metadata_only = true;
+        self.bounds = Some(Ok(AnyBounds::metadata_of(kept, self.resource_type())));
+    }
+
+    /// Whether its objects are as the server has them.
+    pub(crate) fn is_whole(&self) -> bool {
+        !self.settings.metadata_only && !self.decodes.transforms()
+    }
+
+    /// Whether it shows only some of the objects in its namespaces.
+    pub(crate) const fn selects(&self) -> bool {
+        let InformerSettings { label_selector, field_selector, .. } = &self.settings;
+        label_selector.is_some() || field_selector.is_some() || self.shard.is_some()
     }
 
     pub(crate) const fn is_bounded(&self) -> bool {

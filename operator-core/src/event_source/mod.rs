@@ -62,7 +62,7 @@ use crate::{
 
 pub(crate) use cache::WatchScope;
 pub use conditional::EventSources;
-pub(crate) use conditional::{Claimant, ConditionalSources};
+pub(crate) use conditional::{Claimant, ConditionalSources, NamedKeys};
 pub(crate) use contents::NeededShard;
 #[doc(hidden)]
 pub use contents::Needs;
@@ -81,7 +81,7 @@ pub(crate) use filter::{Filtered, filter_methods};
 pub(crate) use given::Given;
 #[cfg(feature = "testing")]
 pub(crate) use given::Resources;
-pub(crate) use informer::{InformerEventSource, OWNER_INDEX};
+pub(crate) use informer::{InformerEventSource, NamedEventSource, OWNER_INDEX};
 #[doc(hidden)]
 pub use informer_configuration::Contradiction;
 pub(crate) use informer_configuration::{InformerConfiguration, informer_methods};
@@ -95,7 +95,7 @@ pub(crate) use primary::{PrimaryFilters, PrimarySource};
 pub(crate) use references::References;
 pub(crate) use scope::{PrimaryScope, PrimaryScopes, ScopeSlot};
 pub use secondary::SecondarySource;
-pub(crate) use secondary::{AnySecondary, SecondaryWrite};
+pub(crate) use secondary::{AnySecondary, SecondaryWrite, Shows};
 pub(crate) use sharing::{MarkedKinds, Sharing};
 pub use sources::Sources;
 
@@ -351,6 +351,8 @@ pub struct Wiring {
     pub primaries: Arc<dyn Primaries>,
     /// The data that is kept about each of them.
     pub(crate) scopes: Arc<PrimaryScopes>,
+    /// The keys that the primaries name.
+    pub(crate) named: Arc<NamedKeys>,
     /// The target of events.
     pub(crate) sink: Arc<dyn EventSink>,
     /// The existing objects, if there is no cluster.

@@ -39,16 +39,6 @@ impl Relation {
         }
     }
 
-    /// Whether the object of that key belongs to a primary.
-    pub(super) fn relates(&self, primary: &ObjectKey, key: &ObjectKey, primaries: &dyn Primaries) -> bool {
-        match self {
-            Self::Indexed { links, .. } => links.lock().relates(primary, key),
-            Self::Referenced { references, .. } => {
-                references.secondaries_of(primaries, primary).contains(key)
-            }
-        }
-    }
-
     /// Processes a change of a secondary. Returns the primaries that it belongs to now or belonged to before.
     pub(super) fn changed(
         &self,

@@ -37,7 +37,7 @@ use crate::{
 pub(crate) struct PrimaryScopes(Mutex<BTreeMap<ObjectKey, Values>>);
 
 /// The owner of values: the controller, or one of its nodes or systems.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub(crate) struct ScopeSlot(u64);
 
 impl ScopeSlot {
@@ -202,6 +202,21 @@ impl<'s> PrimaryScope<'s> {
         let forgotten = values.position::<T>(self.slot).map(|position| values.all.swap_remove(position));
         drop(scopes);
         drop(forgotten);
+    }
+
+    /// The results of `map` for the values of all slots that are of this type.
+    pub(crate) fn all<T: Any, R>(&self, map: impl Fn(&T) -> Option<R>) -> Vec<R> {
+        let mut scopes = self.scopes.0.lock();
+        let values = self.values(&mut scopes).into_iter().flat_map(|values| &values.all);
+        values.filter_map(|(_, value)| map(value.downcast_ref()?)).collect()
+    }
+
+    /// Takes out such values, of all slots, for which `is` is true.
+    pub(crate) fn take_all<T: Any>(&self, is: impl Fn(&T) -> bool) -> Vec<Box<dyn Any + Send>> {
+        let mut scopes = self.scopes.0.lock();
+        let Some(values) = self.values(&mut scopes) else { return Vec::new() };
+        let taken = values.all.extract_if(.., |(_, value)| value.downcast_ref().is_some_and(&is));
+        taken.map(|(_, value)| value).collect()
     }
 
     fn values<'v>(&self, scopes: &'v mut BTreeMap<ObjectKey, Values>) -> Option<&'v mut Values> {

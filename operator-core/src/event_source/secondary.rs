@@ -2,7 +2,7 @@
 
 use std::{collections::BTreeSet, fmt, sync::Arc};
 
-use super::{EventSink, Filters, Primaries, RustType, relation::Relation};
+use super::{EventSink, Filters, NamedKeys, Primaries, RustType, relation::Relation};
 use crate::{
     cache::{
         Answer, AnyWrite, Change, ChangeHandler, ChangeKind, Informer, ResourceCache, TextObject, Unopened,
@@ -73,6 +73,20 @@ pub(crate) struct AnySecondary {
     pub(super) informer: Informer,
     pub(super) events: Arc<SecondaryEvents>,
     pub(super) resource_type: ResourceType,
+    pub(super) shows: Shows,
+}
+
+/// The objects in its namespaces that a source shows.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Shows {
+    /// All of them.
+    All,
+    /// Some.
+    Some,
+    /// Those that primaries name.
+    Named,
+    /// A part of each.
+    Parts,
 }
 
 debug_of!(AnySecondary: "SecondarySource", |it| name: it.events.name);
@@ -81,6 +95,11 @@ impl AnySecondary {
     /// The Rust type of its objects.
     pub(crate) fn of(&self) -> RustType {
         self.of
+    }
+
+    /// The objects that it shows.
+    pub(crate) const fn shows(&self) -> Shows {
+        self.shows
     }
 
     /// The position within the controller, as the causes of runs have it.
@@ -114,11 +133,6 @@ impl AnySecondary {
     ) -> impl Iterator<Item = Result<AnyObject, Unopened>> {
         let found = self.informer.by_index(index, value).into_iter();
         found.map(|(key, kept)| self.informer.try_open(&key, &kept))
-    }
-
-    /// Whether the object of that key belongs to `primary`.
-    pub(crate) fn relates(&self, primary: &ObjectKey, key: &ObjectKey) -> bool {
-        self.events.relation.relates(primary, key, &*self.events.primaries)
     }
 
     /// Everything that is known, for all primaries.
@@ -184,11 +198,14 @@ impl SecondaryWrite<'_> {
         };
         let concerned = self.source.link(&key, &change);
         let events = &self.source.events;
-        let mut others = concerned.iter().filter(|primary| *primary != self.writer).peekable();
-        if others.peek().is_some() && events.filters.accepts_kept(&change, &events.view) {
-            for primary in others {
-                events.sink.related_changed(primary, Cause::Source(events.index));
-            }
+        let mut others: BTreeSet<_> =
+            concerned.into_iter().filter(|primary| primary != self.writer).collect();
+        if !others.is_empty() && !events.filters.accepts_kept(&change, &events.view) {
+            others.clear();
+        }
+        others.extend(events.named.primaries_of(&events.kind, &key));
+        for primary in others.iter().filter(|primary| *primary != self.writer) {
+            events.sink.related_changed(primary, Cause::Source(events.index));
         }
         object
     }
@@ -203,6 +220,8 @@ pub(super) struct SecondaryEvents {
     pub(super) view: Arc<View>,
     pub(super) relation: Relation,
     pub(super) primaries: Arc<dyn Primaries>,
+    pub(super) named: Arc<NamedKeys>,
+    pub(super) kind: ResourceType,
     pub(super) filters: Filters<dyn Object>,
     pub(super) observers: Observers,
     pub(super) sink: Arc<dyn EventSink>,
@@ -218,10 +237,16 @@ impl SecondaryEvents {
 impl ChangeHandler for SecondaryEvents {
     fn on_change(&self, change: Change) {
         let Change { key, kind } = change;
-        let woken = self.relation.changed(&key, &kind, &self.view, &self.primary_type, &*self.primaries);
+        let mut woken = self.relation.changed(&key, &kind, &self.view, &self.primary_type, &*self.primaries);
+        // Filters are about the objects that belong to primaries.
+        let named = self.named.primaries_of(&self.kind, &key);
         if !self.filters.accepts_kept(&kind, &self.view) {
-            return;
+            if named.is_empty() {
+                return;
+            }
+            woken.clear();
         }
+        woken.extend(named);
         let (controller, source, action) = (&*self.controller, &*self.name, kind.action());
         self.observers.observe(&Observation::EventReceived { controller, source, key: &key, action });
         for primary in woken {

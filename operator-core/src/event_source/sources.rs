@@ -5,8 +5,8 @@
 use std::{any::Any, fmt, sync::Arc};
 
 use super::{
-    AnySecondary, EventSource, ExternalSource, Given, RustType, SecondarySource, SourceContents,
-    SourceDeclaration, Wiring, conditional::ConditionalSources, given::GivenStore,
+    AnySecondary, EventSource, ExternalSource, Given, PrimaryScopes, RustType, SecondarySource, Shows,
+    SourceContents, SourceDeclaration, Wiring, conditional::ConditionalSources, given::GivenStore,
 };
 use crate::{
     observe::SourceIndex,
@@ -31,6 +31,7 @@ enum Contents {
 pub struct Sources {
     entries: Vec<Entry>,
     conditional: Arc<ConditionalSources>,
+    scopes: Arc<PrimaryScopes>,
     /// There is no cluster, so nothing is known about any kind.
     offline: bool,
     /// The existing resources, if no other system is available.
@@ -40,7 +41,13 @@ pub struct Sources {
 impl Sources {
     /// No sources yet, in a wiring whose other systems may be given by hand.
     pub(crate) fn none_in(wiring: &Wiring) -> Self {
-        Self { given: wiring.given.clone(), ..Self::default() }
+        let conditional = Arc::new(ConditionalSources::none_in(wiring));
+        Self {
+            given: wiring.given.clone(),
+            conditional,
+            scopes: Arc::clone(&wiring.scopes),
+            ..Self::default()
+        }
     }
 
     /// Adds a source of secondaries, which the context of a run can then read.
@@ -129,10 +136,35 @@ impl Sources {
 
     /// The same for a type that is known only at run time.
     pub(crate) fn of(&self, of: RustType, reader: &ObjectKey) -> impl Iterator<Item = Arc<AnySecondary>> {
-        let conditional = self.conditional.readable(reader);
+        let mut conditional = self.conditional.readable(reader);
+        conditional.extend(self.conditional.named().readable(self.scopes.of(reader)));
         let conditional =
             conditional.into_iter().flat_map(move |sources| sources.own_of(of).cloned().collect::<Vec<_>>());
         self.own_of(of).cloned().chain(conditional)
+    }
+
+    /// The source that is read for the object with that key: one that shows all objects where it is, or one that shows this
+    /// object. Sources of named objects don't count.
+    pub(crate) fn seer(
+        &self,
+        (of, kind): (RustType, &ResourceType),
+        key: &ObjectKey,
+        reader: &ObjectKey,
+    ) -> Option<Arc<AnySecondary>> {
+        let all: Vec<_> = self.of_this_kind(of, kind, reader).collect();
+        let shows_all =
+            |source: &&Arc<AnySecondary>| source.shows() == Shows::All && source.informer().follows(key);
+        let shows_it =
+            |source: &&Arc<AnySecondary>| source.shows() == Shows::Some && source.informer().contains(key);
+        all.iter().find(shows_all).or_else(|| all.iter().find(shows_it)).cloned()
+    }
+
+    /// The only source of objects.
+    pub(crate) fn only(&self) -> Option<Arc<AnySecondary>> {
+        self.entries.iter().find_map(|entry| match &entry.contents {
+            Contents::Objects(source) => Some(Arc::clone(source)),
+            Contents::Nothing | Contents::Resources(_) => None,
+        })
     }
 
     /// Without the conditional ones.
@@ -152,12 +184,23 @@ impl Sources {
 
     /// Whether there is a source of objects of this type; a conditional one counts even while it isn't running.
     pub(crate) fn watch(&self, of: RustType) -> bool {
-        let declared = || self.conditional.declare(|contents| contents.may_have(of));
+        let named = || self.conditional.named().declares(of, None);
+        let declared = || self.conditional.declare(|contents| contents.may_have(of)) || named();
         self.offline || self.own_of(of).next().is_some() || declared()
     }
 
     /// The same for objects of this kind.
     pub(crate) fn watch_kind(&self, of: RustType, kind: &ResourceType) -> bool {
+        self.relate(of, kind) || self.conditional.named().declares(of, Some(kind))
+    }
+
+    /// Whether there is no cluster.
+    pub(crate) const fn is_offline(&self) -> bool {
+        self.offline
+    }
+
+    /// Whether there is a source of objects of this kind, besides those of named objects.
+    pub(crate) fn relate(&self, of: RustType, kind: &ResourceType) -> bool {
         let declared = || {
             self.conditional.declare(|contents| match contents {
                 SourceContents::Objects { of: another, kind: other, .. } => {
@@ -199,7 +242,12 @@ impl Sources {
         reader: &ObjectKey,
     ) -> impl Iterator<Item = Arc<AnySecondary>> {
         let types = types_of(object.as_any()).cloned();
-        self.of(of, reader).filter(move |source| {
+        // A watch for one object says nothing about others.
+        let key = ObjectKey::in_meta(object.meta());
+        let sees = move |source: &Arc<AnySecondary>| {
+            source.shows() != Shows::Named || source.informer().contains(&key)
+        };
+        self.of(of, reader).filter(sees).filter(move |source| {
             let of = source.resource_type();
             types
                 .as_ref()

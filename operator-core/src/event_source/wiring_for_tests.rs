@@ -84,6 +84,7 @@ pub(crate) fn wiring(recorder: Arc<Recorder>, primaries: &[&str]) -> Wiring {
             indexed: Vec::new(),
         }),
         scopes: Arc::default(),
+        named: Arc::default(),
         sink: recorder,
         given: None,
     }

@@ -146,6 +146,12 @@ fn release(wanted: &mut Value, live: &Value) {
 }
 
 impl<'c> DependentWriter<'c> {
+    /// Writes for this node.
+    pub(crate) fn of_node(mut self, node: &'c str) -> Self {
+        self.target.node = Some(node);
+        self
+    }
+
     /// Notes in this annotation, which the object has, a digest of what is applied.
     pub(crate) fn noting_in(mut self, mark: Option<&'c str>) -> Self {
         self.mark = mark;

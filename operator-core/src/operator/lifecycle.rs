@@ -14,7 +14,7 @@ use tokio::sync::Mutex;
 use crate::{
     client::{self, Clients, measuring},
     controller::{Controller, OperatorParts, Places, RunningController},
-    environment::Environment,
+    environment::{Environment, RUN},
     event_source::{Discovery, HeldBack, SourcePart},
     observe::{Observers, SourceHealth},
     reconciler::WorkflowSurroundings,
@@ -253,7 +253,16 @@ impl Operator {
         }
         running.discovery.end();
         if tokio::time::timeout(LAST_AWAIT, running.environment.idle()).await.is_err() {
-            tracing::warn!("a run blocks its thread and can't be dropped; it can no longer send anything");
+            let tasks = running.environment.tasks();
+            match tasks.contains_key(RUN) {
+                true => tracing::warn!(
+                    "a run blocks its thread and can't be dropped; it can no longer send anything"
+                ),
+                false => tracing::warn!(
+                    ?tasks,
+                    "tasks of the library haven't ended; they can no longer send anything"
+                ),
+            }
         }
         if drained { Stopped::Drained } else { Stopped::TimedOut }
     }

@@ -8,7 +8,7 @@
 //! A standby replica in a leader election is settled when its event sources have seen everything: it doesn't run
 //! anything yet.
 
-use std::time::Duration;
+use std::{collections::BTreeMap, time::Duration};
 
 #[cfg(feature = "testing")]
 use futures::future::join_all;
@@ -16,7 +16,10 @@ use futures::future::join_all;
 use super::{Leadership, Operator, lifecycle::Running};
 #[cfg(feature = "testing")]
 use crate::controller::RunningController;
-use crate::{environment::Now, processor::Snapshot};
+use crate::{
+    environment::{DISCOVERY, Now},
+    processor::Snapshot,
+};
 
 /// What counts as settled.
 #[derive(Clone, Copy, Debug)]
@@ -95,17 +98,20 @@ pub struct Footprint {
     pub primaries: usize,
     /// What keeps data about objects that don't exist, and how much: event sources, and the rest of a controller.
     pub leftovers: Vec<(String, usize)>,
-    /// Tasks that run.
-    pub tasks: usize,
+    /// The tasks that run, by their names: how many there are of each. Those that find out what the cluster serves aren't among
+    /// them: they begin when a primary first asks, and end with the operator.
+    pub tasks: BTreeMap<&'static str, usize>,
 }
 
 impl Operator {
     /// The data that the operator holds now; nothing if it isn't running. Once it has settled and all its primaries are gone,
-    /// everything but the number of tasks is 0, and that number is as it was before the first primary was created.
+    /// everything but the tasks is 0, and they are as they were before the first primary was created.
     #[doc(hidden)]
     pub async fn footprint(&self) -> Footprint {
         let Some(running) = self.running().await else { return Footprint::default() };
-        let mut footprint = Footprint { tasks: running.environment.tasks(), ..Footprint::default() };
+        let mut tasks = running.environment.tasks();
+        tasks.remove(DISCOVERY);
+        let mut footprint = Footprint { tasks, ..Footprint::default() };
         for controller in &running.controllers {
             footprint.primaries += controller.snapshot().await.keys;
             let leftovers = controller.leftovers().into_iter();

@@ -21,7 +21,7 @@ pub(super) struct Telling(JoinHandle<()>);
 
 impl Telling {
     pub(super) fn start(running: Weak<Running>, environment: &Environment) -> Self {
-        Self(environment.spawn(async move {
+        Self(environment.spawn("metrics", async move {
             let mut ticks = tokio::time::interval(INTERVAL);
             ticks.set_missed_tick_behavior(MissedTickBehavior::Delay);
             loop {

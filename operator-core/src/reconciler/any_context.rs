@@ -190,6 +190,20 @@ impl AnyContext {
             && wants.iter().any(|one| one.node == *maker && one.wants == Some(false))
     }
 
+    /// The same sources, which the function of a node asks for the object with that key, or for all of the primary.
+    pub(crate) fn asked(
+        &self,
+        sources: impl Iterator<Item = Arc<AnySecondary>>,
+        key: Option<&ObjectKey>,
+        node: Option<&str>,
+    ) -> impl Iterator<Item = Arc<AnySecondary>> {
+        sources.inspect(move |source| {
+            if let Some(node) = node {
+                self.findings.note_asked(source.resource_type(), key, node);
+            }
+        })
+    }
+
     /// The event source of that name for objects of this type.
     pub(crate) fn event_source(&self, of: RustType, name: &str) -> Option<Arc<AnySecondary>> {
         self.shared.sources.named_of(of, name, &self.run.key)

@@ -22,6 +22,8 @@ use crate::{
 pub struct Context<P: KubeObject> {
     any: Arc<AnyContext>,
     primaries: ResourceCache<P>,
+    /// The node whose function it was made for.
+    node: Option<Arc<str>>,
 }
 
 debug_of!(Context<P> [P: KubeObject]: "Context", |it| run: it.any.run());
@@ -40,7 +42,12 @@ impl<P: KubeObject> Context<P> {
     /// The same if the caller knows the type of the primaries.
     pub(crate) fn of_any(any: Arc<AnyContext>) -> Self {
         let primaries = ResourceCache::of(any.shared().primary.informer().clone());
-        Self { any, primaries }
+        Self { any, primaries, node: None }
+    }
+
+    /// The same for the function of a node.
+    pub(crate) fn of_node(self, node: &str) -> Self {
+        Self { node: Some(Arc::from(node)), ..self }
     }
 
     /// The same for primaries of any type.
@@ -136,9 +143,8 @@ impl<P: KubeObject> Context<P> {
     /// If the controller has no event source for `K`.
     pub fn secondaries<K: KubeObject>(&self) -> Result<Vec<Arc<K>>, Error> {
         let of = RustType::of::<K>();
-        typed(self.any.watched(of)?, |source| {
-            self.any.shown(source, source.secondaries_of(self.any.primary_key()))
-        })
+        let sources = self.any.asked(self.any.watched(of)?, None, self.node.as_deref());
+        typed(sources, |source| self.any.shown(source, source.secondaries_of(self.any.primary_key())))
     }
 
     /// Any object of type `K` that the controller watches, whatever it belongs to.
@@ -146,7 +152,10 @@ impl<P: KubeObject> Context<P> {
     /// # Errors
     /// If the controller has no event source for `K`.
     pub fn get<K: KubeObject>(&self, key: &ObjectKey) -> Result<Option<Arc<K>>, Error> {
-        self.newest(self.any.watched(RustType::of::<K>())?, key)
+        self.newest(
+            self.any.asked(self.any.watched(RustType::of::<K>())?, Some(key), self.node.as_deref()),
+            key,
+        )
     }
 
     /// Any object of type `K` that the controller watches, as [`Context::get`]; if its event source is bounded and
@@ -182,7 +191,8 @@ impl<P: KubeObject> Context<P> {
     /// # Errors
     /// If the controller has no event source for this kind.
     pub fn secondaries_of_kind<K: KubeObject>(&self, kind: &ResourceType) -> Result<Vec<Arc<K>>, Error> {
-        let sources = self.any.watched_kind(RustType::of::<K>(), kind)?;
+        let sources =
+            self.any.asked(self.any.watched_kind(RustType::of::<K>(), kind)?, None, self.node.as_deref());
         typed(sources, |source| self.any.shown(source, source.secondaries_of(self.any.primary_key())))
     }
 
@@ -195,7 +205,14 @@ impl<P: KubeObject> Context<P> {
         kind: &ResourceType,
         key: &ObjectKey,
     ) -> Result<Option<Arc<K>>, Error> {
-        self.newest(self.any.watched_kind(RustType::of::<K>(), kind)?, key)
+        self.newest(
+            self.any.asked(
+                self.any.watched_kind(RustType::of::<K>(), kind)?,
+                Some(key),
+                self.node.as_deref(),
+            ),
+            key,
+        )
     }
 
     /// All objects of type `K` for which the named index has `value`, whatever they belong to, from all event sources

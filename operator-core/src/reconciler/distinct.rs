@@ -13,7 +13,7 @@ use crate::{
 
 /// The results of `read` in each of the sources. An object that several sources have comes once, at its first place and
 /// in its newest state. Sources of one kind may overlap, and each shows its own writes before its watch does.
-pub(super) fn distinct(
+pub(crate) fn distinct(
     mut sources: impl Iterator<Item = Arc<AnySecondary>>,
     read: impl Fn(&AnySecondary) -> Result<Vec<AnyObject>, Unopened>,
 ) -> Result<Vec<AnyObject>, Unopened> {

@@ -29,6 +29,7 @@ pub(crate) use control::{Patch, Removal, UpdateControl};
 #[doc(hidden)]
 pub use data::DataType;
 pub(crate) use data::{Data, DataOfRun};
+pub(crate) use distinct::distinct;
 pub use expectation::Expectation;
 #[cfg(feature = "testing")]
 pub(crate) use expectation::Expected;

@@ -78,6 +78,7 @@ impl<P: KubeObject<DynamicType: Default>> Offline<P> {
             observers: parts.observers.clone(),
             primaries: Arc::new(NoPrimaries),
             scopes: Arc::default(),
+            named: Arc::default(),
             sink: parts.sink,
             given: None,
         };

@@ -58,6 +58,7 @@ pub trait Reconciler: Send + Sync + 'static {
 
     /// The clean-up of a [`Cleaner`]. Not for users.
     #[doc(hidden)]
+    #[must_use]
     fn cleanup_fn() -> Option<CleanupFn<Self>>
     where
         Self: Sized,

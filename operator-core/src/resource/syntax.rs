@@ -1,7 +1,10 @@
 //! The forms that the server demands of texts: names, keys, reasons. Texts of users that become fields of objects are compared with
 //! them before anything is sent. Pure.
 
-use super::marks::{is_label_value, is_word};
+use super::{
+    ResourceType,
+    marks::{is_label_value, is_word},
+};
 
 /// The longest name of an object, or of an entry of a ConfigMap or Secret.
 pub(crate) const LONGEST_NAME: usize = 253;
@@ -14,6 +17,13 @@ const LONGEST_TYPE: usize = 316;
 /// such a prefix.
 pub(crate) fn is_subdomain(text: &str) -> bool {
     text.len() <= LONGEST_NAME && text.split('.').all(is_label)
+}
+
+/// Whether an object of this kind can have that name. Only a few kinds allow more than a DNS subdomain.
+pub(crate) fn can_be_name(kind: &ResourceType, name: &str) -> bool {
+    let allows_more = matches!(kind.group(), "rbac.authorization.k8s.io" | "certificates.k8s.io")
+        || (kind.group(), kind.kind()) == ("networking.k8s.io", "IPAddress");
+    if allows_more { path_segment(name).is_some() } else { is_subdomain(name) }
 }
 
 /// Whether it is a label of a DNS name, but for its length.

@@ -107,6 +107,28 @@ pub enum DependentError {
         /// The event source.
         source_name: Arc<str>,
     },
+    /// A node names an object that can't exist, or that it can't read.
+    #[error("`{node}` can't read {kind} {key}: {why}")]
+    Unreadable {
+        /// The node.
+        node: String,
+        /// The type of the object.
+        kind: ResourceType,
+        /// The object.
+        key: ObjectKey,
+        /// Why.
+        why: &'static str,
+    },
+    /// A node reads the objects that are related to its primary, and nothing relates objects of this type to it.
+    #[error(
+        "`{node}` reads what is related to its primary, and nothing relates a {kind} to it; write `.owns::<{}>()` on the controller, or `.informer(…)` on the node, or name an object: `Read::named(…)`", kind.kind()
+    )]
+    Unrelated {
+        /// The node.
+        node: String,
+        /// The type of the objects.
+        kind: ResourceType,
+    },
     /// A primary has several objects, and none of them is selected.
     #[error("{primary} has several objects of kind {kind}; select one by `Read::named(…)` or `Read::key(…)`")]
     Ambiguous {
@@ -340,6 +362,8 @@ impl DependentError {
             | Self::NoUid(_)
             | Self::NotWatched { .. }
             | Self::Swap { .. }
+            | Self::Unreadable { .. }
+            | Self::Unrelated { .. }
             | Self::DesiredTwice { .. }
             | Self::AnotherKind { .. }
             | Self::Unnamed { .. }

@@ -140,6 +140,8 @@ pub struct ReconcileResult {
     lacking: Option<String>,
     /// Whether resources are left that aren't desired any more.
     leaves: bool,
+    /// Whether it isn't known yet if it is there.
+    is_unknown: bool,
 }
 
 impl ReconcileResult {
@@ -212,6 +214,16 @@ impl ReconcileResult {
         self.failed.extend(further.failed);
         self.items += further.items;
         self.leaves = further.leaves;
+    }
+
+    /// The same where it isn't known yet whether it is there: nothing goes on without it.
+    pub(crate) fn unknown(what: String) -> Self {
+        Self { is_unknown: true, ..Self::lacks(what) }
+    }
+
+    /// Whether it isn't known yet what is there.
+    pub(crate) const fn is_unknown(&self) -> bool {
+        self.is_unknown
     }
 
     /// What was looked for and isn't there.

@@ -293,7 +293,7 @@ where
 async fn kept(operator: &Operator) -> (usize, usize) {
     let footprint = operator.footprint().await;
     assert_eq!(footprint.leftovers, []);
-    (footprint.primaries, footprint.tasks)
+    (footprint.primaries, footprint.tasks.values().sum())
 }
 
 async fn settled(operator: &Operator) {

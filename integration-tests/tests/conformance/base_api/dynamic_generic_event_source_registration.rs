@@ -129,7 +129,7 @@ async fn what_was_removed_causes_nothing_any_more_and_leaves_nothing_behind() ->
     create_map(&scene, "map", "one", "before").await?;
     operator.settled().await?;
     assert_eq!(message(&scene, "one").await?, "map before");
-    assert!(operator.operator().footprint().await.tasks > tasks);
+    assert!(operator.operator().footprint().await.tasks["event source"] > tasks["event source"]);
 
     scene.patch("one", json!({ "spec": { "value": "-ConfigMap" } })).await?;
     operator.settled().await?;

@@ -53,7 +53,7 @@ impl<K: KubeObject> Running<K> {
         let informer = BareInformer::new(settings, bounds, None, access, move |seen| sees.saw(&seen));
         let (stop, stopped) = oneshot::channel::<()>();
         let runner = informer.clone();
-        environment.spawn(async move {
+        environment.spawn("informer", async move {
             runner
                 .run(async {
                     let _ = stopped.await;

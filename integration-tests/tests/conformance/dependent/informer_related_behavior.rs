@@ -181,7 +181,7 @@ async fn it_survives_the_loss_of_the_right_to_a_secondary() -> Result<()> {
 }
 
 /// What the server says to a run that makes its map without the right to.
-const REFUSED: &str = "cannot patch resource \"configmaps\"";
+const REFUSED: &str = "grant patch on configmaps";
 
 async fn survives_the_loss<K>(plural: &'static str, name: &str, rule: Value) -> Result<()>
 where

@@ -22,7 +22,7 @@ async fn the_status_says_when_others_have_made_enough() -> Result<()> {
         })
     });
     let workflow = Workflow::builder().nodes((maps.ready(are_two),)).build()?;
-    let operator = scene.start_managed(&script, &workflow).await?;
+    let operator = scene.start(scene.managed(&script, &workflow).owns::<ConfigMap>()).await?;
 
     let one = scene.create("one", "value").await?;
     let said_so = |expected: &'static str| {

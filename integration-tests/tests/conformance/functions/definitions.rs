@@ -30,7 +30,8 @@ async fn brought(name: &str, controller: impl IntoController) -> Result<()> {
 #[operator_test]
 async fn a_controller_that_is_given_a_reconciler_brings_the_definition() -> Result<()> {
     let script = Script::<LateTestResource>::idle();
-    let controller = Controller::of::<LateTestResource>().reconciler(script.clone()).workflow((map,));
+    let controller =
+        Controller::of::<LateTestResource>().reconciler(script.clone()).cleaner(false).workflow((map,));
     brought("brought-reconciler", controller).await?;
     assert!(script.runs.count() > 0, "it is the one that runs");
     Ok(())

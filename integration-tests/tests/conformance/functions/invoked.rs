@@ -173,7 +173,7 @@ async fn a_run_that_fails_before_its_workflow_keeps_what_is_known() -> Result<()
     assert_eq!(said().await?.messages, messages);
     scene.set("one", "refused").await?;
     let settled = operator.settled().await?;
-    assert_eq!(said().await?.messages, ["one-web", "one-keys", "not reached", "true"]);
+    assert_eq!(said().await?.messages, ["one-web", "one-keys", "pending: not reached", "true"]);
     assert_eq!(
         said().await?.message.as_deref(),
         Some("True the spec is refused"),

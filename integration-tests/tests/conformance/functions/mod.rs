@@ -15,6 +15,7 @@ mod names;
 mod only_if;
 mod order;
 mod own;
+mod reads;
 mod standing;
 mod state;
 mod unwanted;

@@ -138,3 +138,98 @@ async fn an_object_is_ready_when_its_status_says_so_unless_that_is_not_asked() -
     assert!(lines[1].starts_with("late: waiting for runner to be ready"), "{lines:?}");
     Ok(())
 }
+
+fn called(primary: &TestResource, suffix: &str) -> ConfigMap {
+    let mut map = a_map(primary);
+    map.metadata.name = Some(format!("{}-{suffix}", primary.name_any()));
+    map
+}
+
+fn old(primary: &TestResource) -> Option<ConfigMap> {
+    says(primary, "old").then(|| called(primary, "old"))
+}
+
+/// Writes down whether it sees the object of the node before it, by its key and among those of the primary.
+fn looker(primary: &TestResource, cx: &Context<TestResource>) -> Result<ConfigMap> {
+    let mut map = called(primary, "looker");
+    let namespace = primary.namespace().unwrap_or_default();
+    let by_key =
+        cx.get::<ConfigMap>(&ObjectKey::namespaced(&namespace, &format!("{}-old", primary.name_any())))?;
+    let of_primary = cx.secondary_named::<ConfigMap>(&format!("{}-old", primary.name_any()))?;
+    let seen = format!("{} {}", by_key.is_some(), of_primary.is_some());
+    map.data = Some([("seen".to_owned(), seen)].into());
+    Ok(map)
+}
+
+#[operator_test]
+async fn what_is_going_is_not_seen_by_what_comes_after_it() -> Result<()> {
+    let scene = Scene::new("functions-going").await?;
+    let (script, _outcomes) = looking_on::<TestResource>();
+    let controller = script.controller().workflow((old, looker.after(old)));
+    let operator = scene.start(controller.namespaces([&scene.namespace])).await?;
+    let seen = async || {
+        let map = scene.api::<ConfigMap>().get("one-looker").await?;
+        anyhow::Ok(map.data.and_then(|data| data.get("seen").cloned()).unwrap_or_default())
+    };
+    scene.create("one", "old").await?;
+    operator.settled().await?;
+    assert_eq!(seen().await?, "true true");
+    scene.patch("one", json!({ "spec": { "value": "new" } })).await?;
+    let expected = ["PATCH configmaps/one-looker -> 200", "DELETE configmaps/one-old -> 200"];
+    assert_eq!(done(&operator.settled().await?), expected, "it goes after what comes after it was written");
+    assert_eq!(seen().await?, "false false");
+    Ok(())
+}
+
+fn left(primary: &TestResource) -> ConfigMap {
+    called(primary, if says(primary, "swapped") { "b" } else { "a" })
+}
+
+fn right(primary: &TestResource) -> ConfigMap {
+    called(primary, if says(primary, "swapped") { "a" } else { "b" })
+}
+
+/// Without an order between the two, each takes over the other's object, as it is.
+#[operator_test]
+async fn names_are_swapped_in_place_unless_one_node_comes_after_the_other() -> Result<()> {
+    for in_order in [false, true] {
+        let scene = Scene::new("functions-swap").await?;
+        let (script, _outcomes) = looking_on::<TestResource>();
+        let controller = match in_order {
+            true => script.controller().workflow((left, right.after(left))),
+            false => script.controller().workflow((left, right)),
+        };
+        let operator = scene.start(controller.namespaces([&scene.namespace])).await?;
+        let uids = async || {
+            let maps = scene.api::<ConfigMap>();
+            anyhow::Ok([maps.get("one-a").await?.uid(), maps.get("one-b").await?.uid()])
+        };
+        let makers = async || {
+            let of = |map: ConfigMap| map.labels().get("operator-core.io/node").cloned();
+            let maps = scene.api::<ConfigMap>();
+            anyhow::Ok([of(maps.get("one-a").await?), of(maps.get("one-b").await?)])
+        };
+        scene.create("one", "plain").await?;
+        operator.settled().await?;
+        let before = uids().await?;
+        if in_order {
+            scene.failures.expect("`left` and `right` would swap ConfigMap");
+        }
+        scene.patch("one", json!({ "spec": { "value": "swapped" } })).await?;
+        match in_order {
+            true => {
+                let failed = async || Ok((scene.failures.seen("would swap") > 0).then_some(()));
+                eventually("the error", failed).await?;
+                assert_eq!(makers().await?, ["left", "right"].map(|node| Some(node.to_owned())));
+                scene.patch("one", json!({ "spec": { "value": "plain" } })).await?;
+                operator.settled().await?;
+            }
+            false => {
+                operator.settled().await?;
+                assert_eq!(makers().await?, ["right", "left"].map(|node| Some(node.to_owned())));
+            }
+        }
+        assert_eq!(uids().await?, before, "they are the same objects");
+    }
+    Ok(())
+}

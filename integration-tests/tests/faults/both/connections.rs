@@ -70,7 +70,7 @@ async fn f02_a_half_open_watch_is_noticed_and_replaced() -> Result<()> {
     let access = (client, environment.clone());
     let informer = BareInformer::<ConfigMap>::new(config, None, None, access, move |seen| sees.saw(&seen));
     let runner = informer.clone();
-    let running = environment.spawn(async move { runner.run(std::future::pending()).await });
+    let running = environment.spawn("informer", async move { runner.run(std::future::pending()).await });
     informer.synced().await;
 
     let create = async |name: &str| {

@@ -29,8 +29,8 @@ async fn f27_a_right_that_is_taken_away_is_named_and_needs_no_restart_when_it_co
     let params = PostParams { dry_run: true, ..PostParams::default() };
     until_refused(403, async || probe.create(&params, &map).await).await?;
     scene.set("one", "second").await?;
-    let said = says(&scene, "one", "forbidden").await?;
-    let rule = format!("User \"{user}\" cannot patch resource \"configmaps\" in API group \"\"");
+    let said = says(&scene, "one", "a right is missing").await?;
+    let rule = format!("grant patch on configmaps in namespace {} to {user}", scene.namespace);
     assert!(said.contains(&rule), "{said}");
 
     scene.grant("writes", &user, &maps(&["create", "patch"])).await?;

@@ -83,11 +83,11 @@ async fn f26_a_denial_is_said_with_the_webhook_s_name_and_heals_by_itself() -> R
     let is_asked = async |maps: &Api<ConfigMap>| tried(maps).await.is_err();
     let configurations = installed(&scene.client, &webhook, kind, "f26", &scene.namespace, is_asked).await?;
     let script = keeping();
-    scene.failures.expect("denied the request: no maps on mondays");
-    scene.failures.expect("failed calling webhook");
+    scene.failures.expect("refuses it: no maps on mondays");
+    scene.failures.expect("can't be called");
     let operator = scene.start(keeper(&scene, &script)?).await?;
     scene.create("one", "first").await?;
-    let said = says(&scene, "one", "denied the request").await?;
+    let said = says(&scene, "one", "refuses it").await?;
     assert!(said.contains("f26.faults.operator-core.io") && said.contains("no maps on mondays"), "{said}");
 
     // No event tells that a webhook has changed its mind: the retries find out.
@@ -99,7 +99,7 @@ async fn f26_a_denial_is_said_with_the_webhook_s_name_and_heals_by_itself() -> R
     // The webhook's server is gone.
     drop(webhook);
     scene.set("one", "second").await?;
-    let said = says(&scene, "one", "failed calling webhook").await?;
+    let said = says(&scene, "one", "can't be called").await?;
     assert!(said.contains("f26.faults.operator-core.io"), "{said}");
     configurations.delete("f26", &DeleteParams::default()).await?;
     kept(&scene, "one", "second").await?;
@@ -117,10 +117,10 @@ async fn f26_an_expired_certificate_of_a_webhook_is_named() -> Result<()> {
     let name = "f26-expired";
     let configurations = installed(&scene.client, &webhook, kind, name, &scene.namespace, is_asked).await?;
     let script = keeping();
-    scene.failures.expect("failed calling webhook");
+    scene.failures.expect("can't be called");
     let operator = scene.start(keeper(&scene, &script)?).await?;
     scene.create("one", "first").await?;
-    let said = says(&scene, "one", "failed calling webhook").await?;
+    let said = says(&scene, "one", "can't be called").await?;
     assert!(said.contains("certificate has expired"), "{said}");
     assert_eq!(webhook.calls(), 0);
     configurations.delete(name, &DeleteParams::default()).await?;

@@ -98,7 +98,7 @@ async fn a_record_with_a_key_that_no_config_map_takes() -> Result<()> {
     Ok(())
 }
 
-async fn denied(answer: StatusAnswer) -> Result<()> {
+async fn denied(answer: StatusAnswer, words: &str) -> Result<()> {
     for retry in retries() {
         let scene = scene().await?;
         let faults = Faults::new([Rule::writes().resource("configmaps").status(answer.clone())]);
@@ -106,7 +106,7 @@ async fn denied(answer: StatusAnswer) -> Result<()> {
         let _operator = under(&faults, &scene, controller).await?;
         scene.create("one", "first").await?;
         minutes(10).await;
-        assert_stalled(&scene, "denied").await?;
+        assert_stalled(&scene, words).await?;
         faults.off();
         minutes(10).await;
         ensure!(scene.values().await?.contains_key("one-a"), "ten minutes after the denial there is no map");
@@ -118,14 +118,17 @@ async fn denied(answer: StatusAnswer) -> Result<()> {
 /// The code of a denial by a webhook that sets none.
 #[tokio::test(start_paused = true)]
 async fn a_webhook_that_denies_with_400_for_a_while() -> Result<()> {
-    denied(StatusAnswer::new(400, "BadRequest", DENIED)).await
+    denied(StatusAnswer::new(400, "BadRequest", DENIED), "maps.example.com refuses it: not now").await
 }
 
 /// The code of a denial by a policy.
 #[tokio::test(start_paused = true)]
 async fn a_policy_that_denies_with_422_for_a_while() -> Result<()> {
-    denied(StatusAnswer::new(422, "Invalid", "ValidatingAdmissionPolicy 'maps' denied request: no label"))
-        .await
+    denied(
+        StatusAnswer::new(422, "Invalid", "ValidatingAdmissionPolicy 'maps' denied request: no label"),
+        "no label",
+    )
+    .await
 }
 
 #[tokio::test(start_paused = true)]
@@ -141,7 +144,7 @@ async fn a_webhook_that_denies_a_deletion_for_a_while() -> Result<()> {
         assert_well(&scene).await?;
         scene.delete("one").await?;
         minutes(10).await;
-        assert_stalled(&scene, DENIED).await?;
+        assert_stalled(&scene, "maps.example.com refuses it: not now").await?;
         faults.off();
         minutes(10).await;
         let page = scene.resources.get_opt("one").await?;

@@ -14,7 +14,7 @@ use crate::simulated::{pass, scene, under};
 use oracle::{Objects, expected};
 
 /// The number of workflows; nightly has more.
-const WORLDS: usize = 80;
+const WORLDS: usize = 50;
 const STAGES: usize = 3;
 /// The names that pass from node to node.
 const SHARED: usize = 3;

@@ -164,8 +164,8 @@ async fn what_depends_on_an_object_that_is_only_read_waits_for_it() -> Result<()
         assert_eq!(
             lines,
             [
-                "settings: matched, not ready: ConfigMap NAMESPACE/one not found; in this workflow app makes objects of this kind",
-                "app: waiting for settings to be ready: ConfigMap NAMESPACE/one not found; in this workflow app makes objects of this kind",
+                "settings: matched, not ready: ConfigMap NAMESPACE/one not found; app makes ConfigMaps and waits for settings",
+                "app: waiting for settings to be ready: ConfigMap NAMESPACE/one not found; app makes ConfigMaps and waits for settings",
             ]
         );
     }

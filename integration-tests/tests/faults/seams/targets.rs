@@ -1,4 +1,4 @@
-//! An object that is only read, and that its informer doesn't see.
+//! An object that is only read, where the source that its node names doesn't see it.
 
 use integration_tests::prelude::*;
 use operator_core::{Wire as _, dependent::Read};
@@ -19,8 +19,9 @@ fn map(primary: &TestResource) -> ConfigMap {
 async fn what_is_read_where_nobody_watches_fails_its_node_and_nothing_is_written() -> Result<()> {
     let scene = scene().await?;
     let script = Script::idle().on_error(|_: &TestResource, _, error| said(error.to_string()));
-    let workflow = (elsewhere, map.after(elsewhere));
-    let controller = script.controller().workflow(workflow).namespaces([&scene.namespace]);
+    let workflow = (node(elsewhere).event_source("maps"), map.after(elsewhere));
+    let maps = InformerEventSource::<ConfigMap>::new().name("maps");
+    let controller = script.controller().watches(maps).workflow(workflow).namespaces([&scene.namespace]);
     // What comes after it can't know whether it is there.
     let written = Rule::writes().resource("configmaps").status(StatusAnswer::forbidden("not to be written"));
     let faults = Faults::new([written]);

@@ -51,7 +51,7 @@ async fn a_kind_that_nobody_watches_is_named_with_the_line_to_add() -> Result<()
     let told: Vec<Option<String>> = serde_json::from_str(&message(&scene, "one").await?.unwrap_or_default())?;
     let refusal = |kind| {
         Some(format!(
-            "the controller has no event source for {kind}; declare one with `.owns::<{kind}>()` or `.watches(…)`"
+            "the controller has no event source for {kind}; write `.owns::<{kind}>()` for those with an owner reference, `.refers_to::<{kind}>(…)` for those that the primary names, or `.watches(…)`"
         ))
     };
     let mut expected = vec![refusal("Secret"); 7];

@@ -57,8 +57,8 @@ async fn f23_a_webhook_that_changes_each_write_leads_to_no_loop() -> Result<()> 
 #[tokio::test(start_paused = true)]
 async fn f26_a_denial_is_said_with_the_webhook_s_name_and_heals_by_itself() -> Result<()> {
     for (answer, words) in [
-        (StatusAnswer::forbidden(DENIED), DENIED),
-        (StatusAnswer::new(500, "InternalError", UNREACHABLE), "failed calling webhook \"maps.example.com\""),
+        (StatusAnswer::forbidden(DENIED), "webhook maps.example.com refuses it: no maps on mondays"),
+        (StatusAnswer::new(500, "InternalError", UNREACHABLE), "webhook maps.example.com can't be called"),
     ] {
         let scene = scene().await?;
         let script = saying().on_error(|_, _, error| said(chain_of(error)));

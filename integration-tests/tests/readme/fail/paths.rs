@@ -16,7 +16,7 @@ mod children {
 #[workflow(
     children::htlm, //~ cannot find value `htlm` in module `children`
     explicit(after(children::htlm)), //~ cannot find value `explicit` in this scope //~ cannot find value `htlm` in module `children`
-    records = Records::new(), //~ cannot find type `Records` in this scope
+    records = Ledger::new(), //~ cannot find type `Ledger` in this scope
 )]
 struct Pods;
 

@@ -196,10 +196,31 @@ impl Engine {
     }
 
     pub(in crate::cache) fn held(&self, key: &ObjectKey) -> Presence {
-        if let Some(object) = self.get(key) {
+        if let Some(object) = self.get(key).filter(|_| !self.store.is_outdated(key)) {
             return Presence::Full(object);
         }
         if self.store.contains(key) { Presence::Minimal(self.store.version(key)) } else { Presence::Nothing }
+    }
+
+    /// An object that is followed from now on is being read.
+    pub(in crate::cache) fn admission_begins(&self, key: &ObjectKey) {
+        self.lock().admitting.insert(key.clone(), false);
+    }
+
+    /// It was read: `None` if it doesn't exist. Returns false if it may have ended since then.
+    pub(in crate::cache) fn admitted(&self, key: &ObjectKey, read: Option<Arc<TextObject>>) -> bool {
+        let state = &mut *self.lock();
+        if state.admitting.remove(key) == Some(true) && read.is_some() {
+            return false;
+        }
+        let shown = self.store.shown(key).and_then(|shown| shown.resource_version());
+        if let (Some(kept), Some(scope)) = (read, self.scopes.of(key))
+            && kept.resource_version() >= shown
+        {
+            self.applied(state, scope, key, Arc::clone(&kept), true);
+            self.store.fill(key, kept);
+        }
+        true
     }
 
     /// The server was asked for an object that was known in version `asked`, and answered with `object`. Returns what

@@ -100,6 +100,7 @@ impl Engine {
         shows: &dyn Fn(&ObjectKey) -> bool,
         joined: bool,
     ) {
+        state.admitting.values_mut().for_each(|has_ended| *has_ended = true);
         let is_newer =
             |known: Option<&str>| version.is_some() && known.and_then(ResourceVersion::parse) > version;
         let is_there = |key: &ObjectKey| shows(key) || joined && is_newer(self.store.version(key).as_deref());

@@ -62,6 +62,8 @@ struct EngineState {
     overlay: Overlay,
     /// The followed collections.
     collections: BTreeMap<ScopeIndex, WatchState>,
+    /// Objects that are being read because they are followed from now on; whether one may have ended since.
+    admitting: BTreeMap<ObjectKey, bool>,
     /// Objects that exist and can't be decoded.
     undecodable: BTreeMap<ObjectKey, DecodingFailure>,
     /// The number of them that the handler was last notified of.
@@ -226,6 +228,7 @@ impl Engine {
             state: Mutex::new(EngineState {
                 overlay,
                 collections,
+                admitting: BTreeMap::new(),
                 undecodable: BTreeMap::new(),
                 undecodable_told: None,
                 not_selected_told: false,
@@ -400,6 +403,9 @@ impl Engine {
         final_state_unknown: bool,
     ) {
         self.can_be_decoded(state, key);
+        if let Some(has_ended) = state.admitting.get_mut(key) {
+            *has_ended = true;
+        }
         if let Some(stored) = self.store.shown(key) {
             self.store.remove(key);
             self.indexers.remove(key, &stored, &Values::default());

@@ -46,6 +46,7 @@ impl Informer {
         indexers: BTreeMap<String, Indexer<Arc<TextObject>>>,
     ) -> Self {
         let InformerPlan { settings, bounds, share, view, client, environment } = plan;
+        let only = bounds.as_ref().and_then(|bounds| bounds.only.clone());
         let store: Box<dyn ItemStore> = match bounds {
             Some(bounds) => Box::new(BoundedStore::new(bounds)),
             None => Box::new(FullStore::new()),
@@ -67,6 +68,7 @@ impl Informer {
             share,
             is_given: AtomicBool::new(false),
             is_bounded,
+            only,
         }))
     }
 }

@@ -11,7 +11,7 @@ use serde_json::Value;
 
 use crate::{
     cache::{AnyBounds, text::TextObject},
-    resource::ObjectKey,
+    resource::{ObjectKey, ResourceVersion},
 };
 
 use super::{ItemStore, record::ObjectRecord};
@@ -30,17 +30,21 @@ pub(in crate::cache) struct BoundedStore {
     pins: Pins,
     /// An object without any content, into which metadata is put to make a minimal object.
     template: Value,
+    /// The watch shows metadata alone: content comes from reads, and is outdated once the watch shows another version.
+    is_partial: bool,
 }
 
 impl BoundedStore {
-    pub(in crate::cache) fn new(AnyBounds { max_objects, time_to_idle, template }: AnyBounds) -> Self {
+    pub(in crate::cache) fn new(bounds: AnyBounds) -> Self {
+        let AnyBounds { max_objects, time_to_idle, template, only } = bounds;
         // Not by frequency of use: an object that the watch has just shown has never been used, and is about to be.
         let mut objects = Cache::builder().max_capacity(max_objects).eviction_policy(EvictionPolicy::lru());
         if let Some(idle) = time_to_idle {
             objects = objects.time_to_idle(idle);
         }
         let objects = objects.build_with_hasher(Hash::default());
-        Self { records: DashMap::new(), objects, pins: Pins::default(), template }
+        let is_partial = only.is_some();
+        Self { records: DashMap::new(), objects, pins: Pins::default(), template, is_partial }
     }
 
     fn held(&self, key: &ObjectKey) -> Option<Arc<TextObject>> {
@@ -74,6 +78,9 @@ impl ItemStore for BoundedStore {
 
     fn insert(&self, key: ObjectKey, object: Arc<TextObject>) {
         self.records.insert(key.clone(), ObjectRecord::of(&object));
+        if self.is_partial {
+            return;
+        }
         // A read from the server may be ahead of the watch. Which of the two will last can't be guessed: a list may
         // bring back an older state for good. The next reader of the object asks the server once more.
         let ahead = self.held(&key).is_some_and(|held| {
@@ -141,6 +148,12 @@ impl ItemStore for BoundedStore {
 
     fn is_bounded(&self) -> bool {
         true
+    }
+
+    fn is_outdated(&self, key: &ObjectKey) -> bool {
+        let shown =
+            self.records.get(key).and_then(|record| ResourceVersion::parse(record.version.as_deref()?));
+        self.is_partial && self.held(key).is_some_and(|held| held.resource_version() < shown)
     }
 
     fn pin(&self, key: &ObjectKey) {

@@ -66,6 +66,11 @@ pub(super) trait ItemStore: fmt::Debug + Send + Sync {
     /// Whether it holds only some objects in full.
     fn is_bounded(&self) -> bool;
 
+    /// Whether the content that is held is older than what the watch has shown, which was metadata alone.
+    fn is_outdated(&self, _: &ObjectKey) -> bool {
+        false
+    }
+
     /// From now on the object is held in full whenever it was, or is read from the server, until as many calls of
     /// [`ItemStore::unpin`] have followed.
     fn pin(&self, key: &ObjectKey);

@@ -112,7 +112,7 @@ fn served(paces: Vec<Pace>) -> (TestInformer<ConfigMap>, Arc<AtomicUsize>) {
     let recorder = Arc::new(Recorder::default());
     let informer = TestConfig::new().informer(None, clients.direct, &environment, recorder);
     let running = informer.clone();
-    environment.spawn(async move { running.run(std::future::pending()).await });
+    environment.spawn("test", async move { running.run(std::future::pending()).await });
     (informer, lists)
 }
 
@@ -154,7 +154,7 @@ async fn others_get_on_while_a_long_list_is_decoded() {
     let config = TestConfig::<ConfigMap>::new();
     let informer = config.informer(None, client, &environment, Arc::clone(&counting) as _);
     let running = informer.clone();
-    environment.spawn(async move { running.run(std::future::pending()).await });
+    environment.spawn("test", async move { running.run(std::future::pending()).await });
     let items: Vec<_> = (0..OBJECTS).map(|number| item(&format!("map-{number:05}"), number + 1)).collect();
     server.next().await.page(OBJECTS + 1, &items, "");
     // Somebody else on the same thread, who wants to know how long it takes until it is its turn again.

@@ -48,7 +48,7 @@ impl Scene {
         let informer = config.informer(bounds, client, &environment, Arc::clone(&told) as _);
         let (stop, stopped) = oneshot::channel::<()>();
         let runner = informer.clone();
-        let running = environment.spawn(async move {
+        let running = environment.spawn("test", async move {
             runner
                 .run(async {
                     let _ = stopped.await;

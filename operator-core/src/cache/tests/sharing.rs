@@ -87,7 +87,7 @@ impl Scene {
         };
         let informer = Informer::new(plan, Arc::clone(&told) as _, indexers);
         let runner = informer.clone();
-        let task = self.environment.spawn(async move { runner.run(pending()).await });
+        let task = self.environment.spawn("test", async move { runner.run(pending()).await });
         Running { informer, told, task }
     }
 }

@@ -31,7 +31,7 @@ impl Feed {
     pub(super) fn start(output: Output, environment: &Environment) -> Self {
         let (sender, mut receiver) = mpsc::unbounded_channel();
         let writer = environment.clone();
-        environment.spawn(async move {
+        environment.spawn("output", async move {
             while let Some(message) = receiver.recv().await {
                 match message {
                     Message::Change { after, object, mark, text } => {

@@ -49,7 +49,7 @@ impl Objects {
         let spawner = plan.environment.clone();
         let informer = Informer::new(plan, Arc::new(narrator), BTreeMap::new());
         let running = informer.clone();
-        let task = spawner.spawn(async move { running.run(std::future::pending()).await });
+        let task = spawner.spawn("output", async move { running.run(std::future::pending()).await });
         let (controller, kind) = (controller.to_owned(), kind.clone());
         Self { controller, kind, informer, judge, _task: AbortOnDropHandle::new(task) }
     }

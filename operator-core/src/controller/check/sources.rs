@@ -1,6 +1,6 @@
 //! Event sources, and what is read from them.
 
-use super::{DeclaredSource, Facts, Mistake};
+use super::{DeclaredSource, Facts, Mistake, Node};
 use crate::{
     dependent::Reading,
     event_source::{Contradiction, SourceContents},
@@ -10,7 +10,10 @@ use crate::{
 pub(super) fn check<'f>(facts: &'f Facts<'_>) -> impl Iterator<Item = Mistake> + 'f {
     let foreign = facts.sources.iter().filter_map(|source| of_another_primary(source, facts));
     let readings = facts.draft.nodes.iter().flat_map(|node| {
-        node.declaration.reads.iter().filter_map(|reading| unread(&node.name, reading, facts))
+        node.declaration.reads.iter().filter_map(|reading| match reading.is_by_key {
+            true => unrelated(node, reading, facts),
+            false => unread(&node.name, reading, facts),
+        })
     });
     let contradictions = facts.sources.iter().flat_map(|source| {
         source.contradictions.iter().map(|Contradiction([what, why, write])| {
@@ -36,7 +39,7 @@ fn of_another_primary(source: &DeclaredSource, facts: &Facts<'_>) -> Option<Mist
 
 /// A dependent that reads objects that no source has.
 fn unread(node: &str, reading: &Reading, facts: &Facts<'_>) -> Option<Mistake> {
-    let Reading { source, of, kind } = reading;
+    let Reading { source, of, kind, .. } = reading;
     let declare = || format!("`.watches(InformerEventSource::<{}>::new().name(\"{source}\"))`", of.name());
     let objects = |kind: &ResourceType| format!("objects of kind `{}`", kind.kind());
     let wanted = objects(kind);
@@ -54,6 +57,28 @@ fn unread(node: &str, reading: &Reading, facts: &Facts<'_>) -> Option<Mistake> {
         Some(found) if found.contents.may_have(*of) => None,
         Some(_) => Some(other_type(node, source, &wanted, "none")),
     }
+}
+
+/// A dependent that reads all objects of its primary, where no source would relate any to it.
+fn unrelated(node: &Node, Reading { of, kind, .. }: &Reading, facts: &Facts<'_>) -> Option<Mistake> {
+    let relates = |source: &DeclaredSource| match &source.contents {
+        SourceContents::Objects { of: found, kind: other, .. } => {
+            found == of && (other.group(), other.kind()) == (kind.group(), kind.kind())
+        }
+        _ => false,
+    };
+    let is_all = node.declaration.several && !facts.sources.iter().any(relates);
+    let (name, kind) = (&node.name, kind.kind());
+    is_all.then(|| {
+        Mistake::new(
+            format!("node `{name}` reads each `{kind}` that is related to its primary"),
+            format!("nothing relates a `{kind}` to it, so it would find none"),
+            format!(
+                "`.owns::<{}>()` on the controller, for owner references; or `.informer(InformerEventSource::new().map_to_primary(…))` on the node",
+                of.name()
+            ),
+        )
+    })
 }
 
 fn unknown(node: &str, source: &str, declare: &str, facts: &Facts<'_>) -> Mistake {

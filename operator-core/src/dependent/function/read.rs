@@ -19,8 +19,13 @@ use crate::{
 /// Returned by a function whose node only reads an object that others make: says which object. Nodes that come after it
 /// wait until the object exists and is ready, unless the node is [`optional`](crate::Node::optional).
 ///
-/// The object has to be related to the primary by an owner reference, by annotations, or by the mapper of
-/// [`informer`](crate::Node::informer); otherwise its changes would not be seen.
+/// An object with a name or key needs no further word, whatever it belongs to and wherever it is: it is found in any event
+/// source of the controller that sees it, and watched by itself otherwise. Its changes trigger the primary, whether it existed
+/// before or not. Without a name, the objects have to be related to the primary: by owner references, which
+/// [`owns`](crate::ControllerBuilder::owns) follows, by what primaries refer to, or by the mapper of
+/// [`informer`](crate::Node::informer).
+///
+/// If a primary names no object, its function returns an `Option<Read<K>>` that is `None`.
 ///
 /// ```
 /// use k8s_openapi::api::core::v1::{ConfigMap, Pod, Secret};
@@ -50,12 +55,14 @@ impl<K> Read<K> {
 }
 
 impl<K: KubeObject> Read<K> {
-    /// The only object of type `K` that is related to the primary. Several such objects are an error.
+    /// The only object of type `K` that is related to the primary. Several such objects are an error, and so is a controller
+    /// without an event source that relates any.
     pub fn only() -> Self {
         Self::of(Sought::default())
     }
 
-    /// The object with that name: in the primary's namespace, or in none if its kind has none.
+    /// The object with that name: in the primary's namespace, or in none if its kind has none. A name that no object can
+    /// have fails the node.
     pub fn named(name: impl Into<String>) -> Self {
         Self::of(Sought { name: Some(name.into()), ..Sought::default() })
     }
@@ -67,7 +74,8 @@ impl<K: KubeObject> Read<K> {
 }
 
 impl<K: KubeObject> Read<Vec<K>> {
-    /// All objects of type `K` that are related to the primary; there may be none.
+    /// All objects of type `K` that are related to the primary; there may be none. A controller without an event source that
+    /// relates any is a mistake of the declaration.
     pub fn all() -> Self {
         Self::of(Sought::default())
     }

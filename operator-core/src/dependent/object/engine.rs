@@ -61,23 +61,27 @@ impl ObjectEngine {
         Ok(desired)
     }
 
-    /// The objects that are only read.
-    async fn found(&self, asked: Asked<'_>) -> Result<Vec<AnyObject>, BoxError> {
+    /// The objects that are only read, or why they aren't known yet.
+    async fn found(&self, asked: Asked<'_>) -> Result<Result<Vec<AnyObject>, String>, BoxError> {
         let sought = self.question.sought(asked).await?;
-        let Some(sought) = sought.wanted() else { return Ok(Vec::new()) };
+        let Some(sought) = sought.wanted() else {
+            self.managed.name(None, false, asked, self.question.place);
+            return Ok(Ok(Vec::new()));
+        };
         let primary = ObjectKey::in_meta(asked.primary.meta());
         let key = sought.key(self.managed.kind.is_namespaced(), &primary).filter(|_| !self.several);
-        self.managed.hold(asked, &key).await.map_err(Error::boxed)?;
         if let Some(key) = key {
-            return self.managed.found(&key, asked).map(Vec::from_iter).map_err(Error::boxed);
+            let found = self.managed.found(&key, asked, self.question.place).await.map_err(Error::boxed)?;
+            return Ok(found.map(Vec::from_iter));
         }
-        let mut found = self.managed.all_found(asked.context).map_err(Error::boxed)?;
+        self.managed.name(None, false, asked, self.question.place);
+        let mut found = self.managed.all_found(asked).await.map_err(Error::boxed)?;
         if self.several {
             found.retain(|object| sought.selects.as_ref().is_none_or(|selects| selects(&**object)));
         } else if found.len() > 1 {
             return Err(Error::Ambiguous { kind: self.managed.kind.clone(), primary }.boxed());
         }
-        Ok(found)
+        Ok(Ok(found))
     }
 
     /// The only object that is read and isn't there, in words.
@@ -199,7 +203,10 @@ impl Engine for ObjectEngine {
     fn reconcile<'r>(&'r self, asked: Asked<'r>) -> Answer<'r, ReconcileResult> {
         async move {
             if self.managed.is_read_only() {
-                let found = self.found(asked).await?;
+                let found = match self.found(asked).await? {
+                    Ok(found) => found,
+                    Err(why) => return Ok(ReconcileResult::unknown(why)),
+                };
                 if found.is_empty() && !self.several {
                     return Ok(ReconcileResult::lacks(self.lacking(asked).await?));
                 }
@@ -237,7 +244,11 @@ impl Engine for ObjectEngine {
     fn wish<'r>(&'r self, asked: Asked<'r>) -> Answer<'r, Want<()>> {
         async move {
             if self.managed.is_read_only() {
-                return Ok(self.question.sought(asked).await?.answer());
+                let sought = self.question.sought(asked).await?;
+                if sought.wanted().is_none() {
+                    self.managed.name(None, false, asked, self.question.place);
+                }
+                return Ok(sought.answer());
             }
             let own = self.managed.of_primary(asked).map_err(Error::boxed)?;
             Ok(self.wanted(&own).await?.answer())
@@ -269,7 +280,7 @@ impl Engine for ObjectEngine {
     fn secondaries<'r>(&'r self, asked: Asked<'r>) -> Answer<'r, Vec<Secondary>> {
         async move {
             let found = match self.managed.is_read_only() {
-                true => self.found(asked).await?,
+                true => self.found(asked).await?.unwrap_or_default(),
                 false => self.actual(asked).await?,
             };
             Ok(found.into_iter().map(|object| self.managed.secondary(object)).collect())

@@ -8,6 +8,7 @@
 
 mod engine;
 mod jobs;
+mod read;
 mod remove;
 mod settings;
 mod writing;
@@ -123,25 +124,10 @@ impl Managed {
     pub(in crate::dependent) fn newest(&self, of: &Secondary, context: &AnyContext) -> Option<AnyObject> {
         let meta = of.meta()?;
         let key = ObjectKey::in_meta(meta);
-        let newest = self.followed(&key, context).ok()?.informer().lazy(&key)?;
+        let source =
+            if self.is_read_only() { self.seer(&key, context) } else { self.followed(&key, context).ok() };
+        let newest = source?.informer().lazy(&key)?;
         (newest.meta().uid == meta.uid).then_some(newest)
-    }
-
-    /// The object with that key, which is only read, if it belongs to the primary.
-    pub(super) fn found(&self, key: &ObjectKey, asked: Asked<'_>) -> Result<Option<AnyObject>, Error> {
-        let source = self.followed(key, asked.context)?;
-        let is_primarys = |found: &AnyObject| {
-            self.names_owner(&**found, asked) || source.relates(asked.context.primary_key(), key)
-        };
-        let found = asked.context.shown(&source, source.get(key).transpose().into_iter());
-        Ok(found.map_err(operations::Error::from)?.pop().filter(is_primarys))
-    }
-
-    /// All objects of the primary, however they are related to it. For objects that are only read.
-    pub(in crate::dependent) fn all_found(&self, context: &Arc<AnyContext>) -> Result<Vec<AnyObject>, Error> {
-        let source = self.source(context)?;
-        let found = context.shown(&source, source.secondaries_of(context.primary_key()));
-        Ok(found.map_err(operations::Error::from)?)
     }
 }
 
@@ -350,20 +336,6 @@ impl OfPrimary<'_> {
         }
         self.marks.put_on(desired.meta_mut());
         Ok(desired.finish())
-    }
-}
-
-impl Managed {
-    /// Whether `object`, which is only read, belongs to the primary: by an owner reference to this very incarnation, or
-    /// by annotations, which don't distinguish incarnations.
-    pub(super) fn names_owner(&self, object: &dyn Object, asked: Asked<'_>) -> bool {
-        let uid = asked.primary.meta().uid.as_deref();
-        let owners = object.meta().owner_references.iter().flatten();
-        let owned = uid.is_some() && owners.into_iter().any(|owner| Some(&*owner.uid) == uid);
-        let context = asked.context;
-        owned
-            || self.annotations.primary_in(object.meta(), context.primary_type()).as_ref()
-                == Some(context.primary_key())
     }
 }
 

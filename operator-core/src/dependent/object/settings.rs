@@ -96,6 +96,8 @@ pub(crate) enum SourceChoice<K: KubeObject> {
 #[derive(Debug)]
 pub(in crate::dependent) struct Source {
     pub(in crate::dependent) name: Arc<str>,
+    /// Whether it is any source that sees an object, or else a watch for its key.
+    pub(in crate::dependent) is_by_key: bool,
     /// Unless the source is declared elsewhere.
     pub(in crate::dependent) declared: Option<DependentSource>,
 }
@@ -113,13 +115,14 @@ impl<K: KubeObject> SourceChoice<K> {
         let creates = capabilities.can_create();
         let marked = matches!(self, Self::OfKind) && (creates || capabilities.only_deletes());
         let (source, own) = match self {
-            Self::Named(name) => return Source { name, declared: None },
+            Self::Named(name) => return Source { name, declared: None, is_by_key: false },
             Self::Own(source) => (*source, true),
             // The shared informer only knows the default annotations.
             Self::OfKind => (InformerEventSource::<K>::of_type(dynamic), annotations.is_some()),
         };
         let source = if kind.is_namespaced() { source } else { source.cluster_scoped() };
         let source = if marked { source.marked() } else { source };
+        let is_by_key = !own && !capabilities.can_write() && !capabilities.can_delete();
         let source = match own {
             true => source.name_by_default(dependent),
             // Kinds of several groups may have one name.
@@ -132,10 +135,15 @@ impl<K: KubeObject> SourceChoice<K> {
             Some(keys) => source.map_by_annotations_by_default(keys),
             None => source,
         };
+        if is_by_key {
+            let source = source.by_key();
+            let name = Arc::from(source.name());
+            return Source { name, declared: Some(DependentSource::by_key(Arc::new(source))), is_by_key };
+        }
         let name = Arc::from(SourceDeclaration::name(&source));
         let source = Arc::new(source);
         let declared = if own { DependentSource::own(source) } else { DependentSource::shared(source) };
-        Source { name, declared: Some(declared) }
+        Source { name, declared: Some(declared), is_by_key }
     }
 }
 
@@ -149,7 +157,9 @@ debug_of!(Judge: "Judge(..)");
 
 /// A function of the primary that returns the key of a Job: each key has a Job of its own.
 #[derive(Clone)]
-pub(crate) struct OncePer(pub(crate) Arc<dyn Fn(&AnyObject) -> Option<String> + Send + Sync>);
+pub(crate) struct OncePer(pub(crate) Arc<KeyOf>);
+
+type KeyOf = dyn Fn(&AnyObject) -> Option<String> + Send + Sync;
 
 debug_of!(OncePer: "OncePer(..)");
 
@@ -198,7 +208,7 @@ impl Managed {
             several: false,
             outside: None,
             objects: Some(Objects::of(self.kind.clone(), Arc::clone(&self.source.name))),
-            reads: vec![Reading::objects(self.of, &self.source.name, &self.kind)],
+            reads: vec![Reading::objects(self.of, &self.source.name, &self.kind, self.source.is_by_key)],
             judged: None,
             early: false,
             keeps: None,

@@ -21,24 +21,21 @@
 
 mod claims;
 mod late;
+mod named;
 mod slot;
+mod watches;
 
 use std::{fmt, sync::Arc};
 
 use futures::FutureExt;
 use parking_lot::{Mutex, RwLock};
 
-use super::{
-    EventSource, PrimaryScope, SourceContents, SourceDeclaration, SourcePart, Sources, WatchScope, Wiring,
-};
-use crate::{
-    cache,
-    observe::{SourceHealth, SourceIndex},
-    resource::ObjectKey,
-};
+use super::{EventSource, PrimaryScope, SourceContents, SourceDeclaration, Sources, WatchScope, Wiring};
+use crate::{cache, observe::SourceIndex, resource::ObjectKey};
 
 pub(crate) use claims::Claimant;
 pub use late::EventSources;
+pub(crate) use named::{NamedKeys, NamedObjects};
 use slot::Slot;
 
 /// The conditional sources of one controller.
@@ -49,6 +46,8 @@ pub(crate) struct ConditionalSources {
     base: Option<(Wiring, usize)>,
     /// Held while one is added, and while namespaces change: each source starts with the new ones, or gets them.
     scope: Mutex<Option<WatchScope>>,
+    /// The objects that runs read by their keys.
+    named: Arc<NamedObjects>,
 }
 
 #[derive(Default)]
@@ -66,6 +65,17 @@ impl Slots {
 }
 
 impl ConditionalSources {
+    /// None yet.
+    pub(super) fn none_in(wiring: &Wiring) -> Self {
+        let named = Arc::new(NamedObjects::new(Arc::clone(&wiring.named)));
+        Self { named, ..Self::default() }
+    }
+
+    /// The objects that runs read by their keys.
+    pub(crate) fn named(&self) -> &Arc<NamedObjects> {
+        &self.named
+    }
+
     /// Adds a source that doesn't run yet.
     pub(super) fn add(
         &mut self,
@@ -85,6 +95,11 @@ impl ConditionalSources {
     fn each(&self) -> impl Iterator<Item = Arc<Slot>> {
         let all = Arc::clone(&self.slots.read().all);
         (0..all.len()).map(move |position| Arc::clone(&all[position]))
+    }
+
+    /// The same with those of objects that are read by their keys.
+    fn with_named(&self) -> impl Iterator<Item = Arc<Slot>> {
+        self.each().chain(self.named.slots())
     }
 
     fn slot(&self, name: &str) -> Option<Arc<Slot>> {
@@ -153,30 +168,14 @@ impl ConditionalSources {
         if slot.claim(scope, Some(claimant)) {
             return Ok(());
         }
-        let primary = scope.primary();
-        // Not under the slot's lock: a source reports changes under its own lock, and takes the slot's then.
-        let sources = slot.sources();
-        let parts = sources.iter().flat_map(|sources| sources.all()).flat_map(|source| source.parts());
-        // Trouble in the primary's own parts comes first.
-        let own = |part: &SourcePart| {
-            part.namespace.as_deref().is_none_or(|name| primary.namespace() == Some(name))
-        };
-        let reason = |part: SourcePart| match part.health {
-            SourceHealth::Unhealthy { reason, .. } => Some(reason),
-            SourceHealth::Syncing | SourceHealth::Healthy => None,
-        };
-        let (own, others): (Vec<_>, Vec<_>) = parts.filter(|part| !part.synced).partition(own);
-        let trouble = own.into_iter().chain(others).find_map(reason);
-        Err(match trouble {
-            Some(reason) => format!("informer of {source} does not work: {reason}"),
-            None => format!("informer of {source} is syncing"),
-        })
+        Err(slot.trouble(scope.primary()))
     }
 
     /// A node is inactive for a primary.
-    pub(crate) fn release(&self, source: &str, primary: &ObjectKey, claimant: Claimant) {
-        if let Some(slot) = self.slot(source) {
-            slot.release(primary, claimant);
+    pub(crate) fn release(&self, source: &str, scope: PrimaryScope<'_>, claimant: Claimant) {
+        match self.slot(source) {
+            Some(slot) => slot.release(scope.primary(), claimant),
+            None => self.named.release(source, scope),
         }
     }
 
@@ -196,7 +195,7 @@ impl ConditionalSources {
 
     /// The running sources, synced or not.
     pub(crate) fn running(&self) -> Vec<Arc<dyn EventSource>> {
-        let running = self.each().filter_map(|slot| slot.sources());
+        let running = self.with_named().filter_map(|slot| slot.sources());
         running.flat_map(|sources| sources.all().cloned().collect::<Vec<_>>()).collect()
     }
 
@@ -208,19 +207,19 @@ impl ConditionalSources {
                 return Ok(false);
             }
         }
-        Ok(self.each().all(|slot| slot.has_told()))
+        Ok(self.with_named().all(|slot| slot.has_told()))
     }
 
     /// The names of the sources that don't work any more because their task has ended.
     pub(crate) fn ended_tasks(&self) -> Vec<String> {
-        self.each().filter(|slot| slot.has_ended()).map(|slot| slot.name().to_owned()).collect()
+        self.with_named().filter(|slot| slot.has_ended()).map(|slot| slot.name().to_owned()).collect()
     }
 
     /// Stops all of them, for good.
     pub(crate) fn close(&self) {
         // First of all: no source is added afterwards.
         self.slots.write().closed = true;
-        for slot in self.each() {
+        for slot in self.each().chain(self.named.close()) {
             slot.close();
         }
     }

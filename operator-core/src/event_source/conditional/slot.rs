@@ -12,9 +12,9 @@ use super::{
 use crate::{
     event_source::{
         Divisions, EventSink, Opening, Opens, PrimaryChange, PrimaryScope, ScopeSlot, SourceDeclaration,
-        Sources, WatchScope, Wiring, run_and_tell,
+        SourcePart, Sources, WatchScope, Wiring, run_and_tell,
     },
-    observe::{Cause, Observation, SourceIndex},
+    observe::{Cause, Observation, SourceHealth, SourceIndex},
     resource::{Departed, ObjectKey},
 };
 
@@ -201,7 +201,7 @@ impl Slot {
         let start = state.claims.started();
         let environment = &self.wiring.environment;
         let (controller, observers) = (&self.wiring.controller, &self.wiring.observers);
-        let run = |source| environment.spawn(run_and_tell(source, controller, observers));
+        let run = |source| environment.spawn("event source", run_and_tell(source, controller, observers));
         let tasks = sources.all().map(run).collect();
         let telling = self.tell(opening, start);
         tracing::debug!(controller = %self.wiring.controller, source = self.name, "event source starts: it is needed");
@@ -213,7 +213,7 @@ impl Slot {
     fn tell(&self, mut opening: Opening, start: Start) -> JoinHandle<()> {
         let (of, sink, cause) =
             (Arc::downgrade(&self.state), Arc::clone(&self.wiring.sink), Cause::Source(self.index));
-        self.wiring.environment.spawn(async move {
+        self.wiring.environment.spawn("end of a wait", async move {
             while let Some(opens) = opening.next().await {
                 let Some(of) = of.upgrade() else { return };
                 let waiting = match opens {
@@ -227,6 +227,26 @@ impl Slot {
                 }
             }
         })
+    }
+
+    /// Why the primary can't read it yet.
+    pub(super) fn trouble(&self, primary: &ObjectKey) -> String {
+        // Not under the lock: a source reports changes under its own lock, and takes this one then.
+        let sources = self.sources();
+        let parts = sources.iter().flat_map(|sources| sources.all()).flat_map(|source| source.parts());
+        // Trouble in the primary's own parts comes first.
+        let own = |part: &SourcePart| {
+            part.namespace.as_deref().is_none_or(|name| primary.namespace() == Some(name))
+        };
+        let reason = |part: SourcePart| match part.health {
+            SourceHealth::Unhealthy { reason, .. } => Some(reason),
+            SourceHealth::Syncing | SourceHealth::Healthy => None,
+        };
+        let (own, others): (Vec<_>, Vec<_>) = parts.filter(|part| !part.synced).partition(own);
+        match own.into_iter().chain(others).find_map(reason) {
+            Some(reason) => format!("informer of {} does not work: {reason}", self.name),
+            None => format!("informer of {} is syncing", self.name),
+        }
     }
 
     pub(super) fn release(&self, primary: &ObjectKey, claimant: Claimant) {

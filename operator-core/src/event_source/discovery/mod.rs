@@ -42,7 +42,7 @@ use super::Given;
 use crate::{
     cache::{Informer, InformerPlan, InformerSettings, ResourceCache, View, kind_of, opening},
     client::Clients,
-    environment::{Environment, Now},
+    environment::{DISCOVERY, Environment, Now},
     observe::{Observers, SourceHealth, error_chain},
     resource::{ObjectKey, ResourceType},
 };
@@ -214,15 +214,23 @@ impl Discovery {
         let now = environment.now();
         let is_old = |question: &Question| matches!(&*question.answer.last.lock(), Some((asked, Ok(_))) if now - *asked >= FRESH);
         let mut questions = self.0.questions.lock();
-        let known = questions.get(&kind.api_version()).filter(|question| !is_old(question));
-        if let Some(Question { asked, answer, .. }) = known {
+        let known = questions.get(&kind.api_version());
+        if let Some(Question { asked, answer, .. }) = known.filter(|question| !is_old(question)) {
             return (*asked, Arc::clone(answer));
         }
+        let before =
+            known.and_then(|question| question.answer.last.lock().as_ref()?.1.as_ref().ok().cloned());
         let answer = Arc::<Answer>::default();
         let (client, subscribers) = (clients.direct.clone(), Arc::clone(subscribers));
-        let asking =
-            ask_until_answered(client, environment.clone(), subscribers, kind.clone(), Arc::clone(&answer));
-        let question = Question { asked: now, answer: Arc::clone(&answer), task: environment.spawn(asking) };
+        let asking = ask_until_answered(
+            client,
+            environment.clone(),
+            subscribers,
+            kind.clone(),
+            (Arc::clone(&answer), before),
+        );
+        let question =
+            Question { asked: now, answer: Arc::clone(&answer), task: environment.spawn(DISCOVERY, asking) };
         questions.insert(kind.api_version(), question);
         (now, answer)
     }
@@ -235,8 +243,11 @@ impl Discovery {
             loop {
                 let changed = subscribers.health_changed();
                 match informer.health() {
+                    // While the watch fails, what was known before holds.
+                    SourceHealth::Healthy | SourceHealth::Unhealthy { .. } if informer.is_synced() => {
+                        return Ok(());
+                    }
                     SourceHealth::Unhealthy { reason, .. } => return Err(reason),
-                    SourceHealth::Healthy if informer.is_synced() => return Ok(()),
                     // The health is reported a moment before the end of the first list.
                     SourceHealth::Healthy => informer.synced().await,
                     SourceHealth::Syncing => changed.await,
@@ -259,7 +270,7 @@ impl Discovery {
     fn watch(&self) {
         let mut watch = self.0.watch.lock();
         if watch.as_ref().is_none_or(JoinHandle::is_finished) {
-            *watch = Some(self.0.environment.spawn(EventSource::run(&self.0.informer)));
+            *watch = Some(self.0.environment.spawn(DISCOVERY, EventSource::run(&self.0.informer)));
         }
     }
 }
@@ -269,13 +280,15 @@ async fn ask_until_answered(
     environment: Environment,
     subscribers: Arc<Subscribers>,
     kind: ResourceType,
-    answer: Arc<Answer>,
+    (answer, before): (Arc<Answer>, Option<BTreeSet<String>>),
 ) {
     let (first, [mut pause, longest]) = (environment.now(), PAUSES);
     loop {
         let asked = environment.now();
         let kinds = ask(&client, &kind).await;
         let is_answered = kinds.is_ok();
+        // While the server can't say, what it said before holds.
+        let kinds = kinds.or_else(|error| before.clone().ok_or(error));
         let has_failed = answer.last.lock().replace((asked, kinds)).is_some();
         answer.changed.notify_waiters();
         if is_answered {

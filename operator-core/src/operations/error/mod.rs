@@ -290,7 +290,7 @@ pub enum Error {
     },
     /// The controller doesn't watch such objects, so it would neither see its own writes nor find any.
     #[error(
-        "the controller has no event source for {kind}; declare one with `.owns::<{kind}>()` or `.watches(…)`"
+        "the controller has no event source for {kind}; write `.owns::<{kind}>()` for those with an owner reference, `.refers_to::<{kind}>(…)` for those that the primary names, or `.watches(…)`"
     )]
     NoEventSource {
         /// The object's type.

@@ -165,7 +165,7 @@ impl Recorder {
         }
         queue.waiting.push_back(note);
         if !mem::replace(&mut queue.is_busy, true) {
-            queue.task = Some(self.writer.environment.spawn(Arc::clone(self).work()));
+            queue.task = Some(self.writer.environment.spawn("Events", Arc::clone(self).work()));
         }
     }
 

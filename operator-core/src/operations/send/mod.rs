@@ -53,6 +53,8 @@ pub(in crate::operations) struct Target<'c> {
     pub(in crate::operations) run: WritingRun<'c>,
     /// Whether the object is the run's own primary, so that its writes carry the uid.
     pub(in crate::operations) is_own_primary: bool,
+    /// The node of the run that writes it, if a node does, and not user code.
+    pub(in crate::operations) node: Option<&'c str>,
 }
 
 /// A write in progress, and how its echo is treated.
@@ -97,7 +99,7 @@ impl Drop for Doubt<'_> {
 impl<'c> Target<'c> {
     /// The run's own primary.
     pub(in crate::operations) fn of_primary(run: WritingRun<'c>, source: &'c PrimarySource) -> Self {
-        Self { source: WriteSource::Primary(source), run, is_own_primary: true }
+        Self { source: WriteSource::Primary(source), run, is_own_primary: true, node: None }
     }
 
     /// The target of `object`, whose key `key_of` returns once its type is known: the event source called `name`, or
@@ -112,7 +114,8 @@ impl<'c> Target<'c> {
         let kind = || of.name().to_owned();
         let secondary = |source: Arc<AnySecondary>| {
             let key = key_of(source.resource_type())?;
-            Ok((Self { source: WriteSource::Secondary(source), run, is_own_primary: false }, key))
+            let source = WriteSource::Secondary(source);
+            Ok((Self { source, run, is_own_primary: false, node: None }, key))
         };
         if let Some(name) = name {
             let unknown = || Error::UnknownEventSource { name: name.to_owned(), kind: kind() };
@@ -128,7 +131,7 @@ impl<'c> Target<'c> {
                     Some(source) if !is_own_primary => WriteSource::Secondary(source),
                     _ => WriteSource::Primary(primaries),
                 };
-                Ok((Self { source: known, run, is_own_primary }, key))
+                Ok((Self { source: known, run, is_own_primary, node: None }, key))
             }
             (None, Some(source)) => {
                 if further.is_some() {
@@ -482,6 +485,9 @@ impl Target<'_> {
         if version.is_some() && answer.version() == version {
             drop(window);
             return Ok(self.remember_answer(answer));
+        }
+        if let (Some(node), WriteSource::Secondary(source)) = (self.node, &self.source) {
+            self.run.findings.note_written(source, &intent.key, node);
         }
         Ok(window.wrote(answer))
     }

@@ -1,9 +1,12 @@
 //! Requests, and how they are sent: each write of the library passes through [`Writer::send`]. What the writes of a run
 //! find out about its primary is noted here.
 
-use std::sync::{
-    Arc,
-    atomic::{AtomicBool, Ordering},
+use std::{
+    collections::BTreeSet,
+    sync::{
+        Arc,
+        atomic::{AtomicBool, Ordering},
+    },
 };
 
 use bytes::Bytes;
@@ -24,8 +27,8 @@ use crate::{
     cache::HeldObjects,
     client::{Clients, exchange},
     environment::{Environment, Now},
-    event_source::{PrimarySource, Sources},
-    observe::{Observation, Observers, WriteEffect},
+    event_source::{AnySecondary, PrimarySource, Sources},
+    observe::{Observation, Observers, SourceIndex, WriteEffect},
     resource::{ObjectKey, ResourceType, ResourceVersion},
 };
 
@@ -281,6 +284,9 @@ impl WritingRun<'_> {
     }
 }
 
+/// The group and the kind of what a function has asked for, its key if it was one object, and the node of the function.
+type AskedFor = (String, String, Option<ObjectKey>, String);
+
 /// What the writes of one run have found out about its primary; it is read when the run has ended. Kept separately from
 /// their errors, because user code may wrap an error, return another one instead, or none.
 #[derive(Debug, Default)]
@@ -290,9 +296,37 @@ pub(crate) struct Findings {
     incomplete: AtomicBool,
     namespace_ends: AtomicBool,
     not_before: Mutex<Option<Now>>,
+    /// What the functions of nodes have asked for: by kind, and by key if only one object was asked for; and the nodes.
+    asked: Mutex<BTreeSet<AskedFor>>,
+    /// The source of an object that a node has written after a function had asked for it.
+    overtaken: Mutex<Option<SourceIndex>>,
 }
 
 impl Findings {
+    /// A node's function has asked for the object with that key, or for all objects of the kind that belong to the primary.
+    pub(crate) fn note_asked(&self, kind: &ResourceType, key: Option<&ObjectKey>, node: &str) {
+        let asked = (kind.group().to_owned(), kind.kind().to_owned(), key.cloned(), node.to_owned());
+        self.asked.lock().insert(asked);
+    }
+
+    /// A node has changed an object. What it has made itself is no news to it.
+    pub(in crate::operations) fn note_written(&self, of: &AnySecondary, key: &ObjectKey, node: &str) {
+        let (written, asked) = (of.resource_type(), self.asked.lock());
+        let is_overtaken = asked.iter().any(|(group, kind, asked, by)| {
+            (group.as_str(), kind.as_str()) == (written.group(), written.kind())
+                && asked.as_ref().is_none_or(|asked| asked == key)
+                && by != node
+        });
+        if is_overtaken {
+            *self.overtaken.lock() = Some(of.index());
+        }
+    }
+
+    /// Whether the answer to a function of the run would be another one by now: the source of what was written since.
+    pub(crate) fn is_overtaken(&self) -> Option<SourceIndex> {
+        *self.overtaken.lock()
+    }
+
     /// Takes from the error of a write, or of a read, what it says about the run's `primary`.
     fn take(&self, error: &Error, primary: &ObjectKey, now: Now) {
         if let Some(asked) = error.retry_after() {

@@ -96,7 +96,7 @@ impl HttpListener {
         let Self { listener, address, metrics } = self;
         tracing::info!(%address, "serving /metrics, /healthz and /readyz");
         let router = routes::router(running, Arc::clone(&metrics));
-        HttpServer { address, task: environment.spawn(connections::serve(listener, router, metrics)) }
+        HttpServer { address, task: environment.spawn("http", connections::serve(listener, router, metrics)) }
     }
 }
 

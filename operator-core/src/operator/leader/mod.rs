@@ -169,7 +169,7 @@ impl Candidate {
             is_failing: false,
             written: None,
         };
-        let task = environment.spawn(elector.run(stopped));
+        let task = environment.spawn("leader election", elector.run(stopped));
         Leader { client, term, status, stop: Mutex::new(Some(stop)), task, patience }
     }
 }

@@ -10,7 +10,7 @@ use tokio::task::JoinHandle;
 
 use super::task::RunExecutor;
 use crate::{
-    environment::Environment,
+    environment::{Environment, RUN},
     observe::{Observation, Observers},
     processor::{FailureKind, Input, Outcome, Run, RunId},
     resource::ObjectKey,
@@ -37,7 +37,7 @@ impl RunTask {
         let handed_out =
             HandedOut { key: key.clone(), controller: Arc::clone(&controller), observers, starts: false };
         // The executor is called inside the task, which also catches a panic of its synchronous part.
-        let handle = environment.spawn(async move {
+        let handle = environment.spawn(RUN, async move {
             handed_out.starts();
             executor.execute(run).await
         });

@@ -120,7 +120,7 @@ impl Bench {
         let log = Arc::new(Log::default());
         let observers = Observers::new(vec![Arc::clone(&log) as Arc<dyn Observer>]);
         let (processor, task) = Processor::new(config, environment.clone(), observers, Arc::from("web"));
-        let task = environment.spawn(task.run(Arc::new(executor)));
+        let task = environment.spawn("test", task.run(Arc::new(executor)));
         Self { processor, started, alive, log, task }
     }
 
@@ -345,7 +345,7 @@ async fn an_executor_that_panics_before_its_future_takes_nothing_down() {
     let (sender, mut runs) = mpsc::unbounded_channel();
     let (processor, task) =
         Processor::new(MachineConfig::default(), environment.clone(), Observers::default(), Arc::from("web"));
-    environment.spawn(task.run(Arc::new(PanicsAtOnce(sender))));
+    environment.spawn("test", task.run(Arc::new(PanicsAtOnce(sender))));
     processor.start().await;
     processor.send(created("a"));
     for attempt in [None, Some(1), Some(2)] {
@@ -447,7 +447,7 @@ async fn a_retry_that_panics_ends_the_task_and_all_runs() {
     let config = MachineConfig { retry: Arc::new(NoPatience), ..MachineConfig::default() };
     let (processor, task) =
         Processor::new(config, environment.clone(), Observers::default(), Arc::from("web"));
-    let running = environment.spawn(task.run(Arc::new(by_hand)));
+    let running = environment.spawn("test", task.run(Arc::new(by_hand)));
     processor.start().await;
     processor.send(created("a"));
     processor.send(created("b"));

@@ -22,6 +22,7 @@ use std::{
 };
 
 use futures::FutureExt;
+use jiff::Timestamp;
 use k8s_openapi::apimachinery::pkg::apis::meta::v1::Condition;
 
 pub use error::RunError;
@@ -198,6 +199,12 @@ impl<P: KubeObject> Run<P> {
     #[must_use]
     pub fn conditions(&self, primary: &P) -> Vec<Condition> {
         self.any.conditions(primary)
+    }
+
+    /// The time of day, for conditions of your own; that of a dry run is the one that it was given.
+    #[must_use]
+    pub fn now(&self) -> Timestamp {
+        self.any.context.wall_clock().now()
     }
 
     /// The data of type `T` that the reconciler has put into the run, with [`Context::put`](crate::Context::put).

@@ -15,7 +15,7 @@ use super::{
 };
 use crate::{
     error::{BoxError, Permanent},
-    results::{DependentError, NOT_COME_TO, NodeResult, NodeState, Operation, WorkflowError},
+    results::{DependentError, NOT_COME_TO, NodeResult, NodeState, Operation, Unwanted, WorkflowError},
 };
 
 fn node(name: &str, state: NodeState) -> NodeResult {
@@ -65,6 +65,34 @@ fn said(verdict: &Verdict) -> String {
 
 fn of(nodes: &[NodeResult]) -> String {
     said(&Verdict::of(None, false, Some(nodes), None))
+}
+
+#[test]
+fn a_run_in_which_nothing_is_wanted_says_why_and_what_is_kept_is_told() {
+    let unwanted = |name: &str, state, reason: &str| NodeResult {
+        unwanted: Some(Unwanted { by: None, reason: reason.to_owned(), deleted: Some(1) }),
+        ..node(name, state)
+    };
+    let web = unwanted("web", NodeState::Deleted, "not exposed");
+    let route = node("route", NodeState::Inactive { reason: "no such kind".to_owned() });
+    let why = "web: not exposed; route: no such kind";
+    let nothing = |reconciling| {
+        format!(
+            "Ready True NothingWanted, Reconciling {reconciling} NothingWanted, Stalled False NothingWanted: {why}"
+        )
+    };
+    assert_eq!(of(&[web.clone(), route.clone()]), nothing("False"));
+    let going = NodeState::Deleting { reason: "it takes its time".to_owned() };
+    let going = of(&[unwanted("web", going, "not exposed"), route.clone()]);
+    assert_eq!(going, format!("{} | web: deleting: it takes its time", nothing("True")));
+    assert!(of(&[web.clone(), ready()]).starts_with("Ready True Succeeded, Reconciling False"));
+    assert!(of(&[route]).starts_with("Ready True Succeeded"), "nobody has said that nothing is wanted");
+    let keeping = NodeResult { kept: Some("stays for app, which is held".to_owned()), ..ready() };
+    assert_eq!(
+        of(&[keeping]),
+        "Ready True Succeeded, Reconciling True Removing, Stalled False Succeeded: ready: what it no longer wants stays for app, \
+         which is held"
+    );
 }
 
 #[test]

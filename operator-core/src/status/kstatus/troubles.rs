@@ -55,14 +55,15 @@ pub(super) fn or_trouble(fields: Fields<'_>, rule: Kstatus) -> Result<Kstatus, E
         let is = move |of: &&SeenCondition<'_>| (of.r#type, of.status) == (r#type, status);
         conditions.iter().filter(is).map(move |condition| (condition, means))
     });
-    let trouble = found.filter(|(condition, _)| !ORDINARY.contains(&condition.reason)).map(|(of, means)| {
-        let reason = of.reason_or("Trouble").into_owned();
-        match means {
-            Waits => Kstatus::in_progress(reason, of.words()),
-            Fails => Kstatus::failed(reason, of.words()),
-        }
-    });
-    Ok(trouble.last().or(broken(fields, (group, kind))?).unwrap_or(rule))
+    let mut trouble =
+        found.filter(|(condition, _)| !ORDINARY.contains(&condition.reason)).map(|(of, means)| {
+            let reason = of.reason_or("Trouble").into_owned();
+            match means {
+                Waits => Kstatus::in_progress(reason, of.words()),
+                Fails => Kstatus::failed(reason, of.words()),
+            }
+        });
+    Ok(trouble.next().or(broken(fields, (group, kind))?).unwrap_or(rule))
 }
 
 /// Kinds that have their words elsewhere.

@@ -24,6 +24,7 @@ use crate::{
     processor::GenericRetry,
     reconciler::{BoxError, Context, Reconciler, Removal, Run, UpdateControl, traits::Cleaner},
     resource::ObjectKey,
+    status::conditions::{self, ConditionUpdate},
     workflow::{conditions::served::served, declare::wire::Wire},
 };
 
@@ -195,6 +196,31 @@ async fn it_can_be_awaited_and_has_a_time() {
     let run = controller().dry_run(&page()).now(now).await;
     let status = run.status().expect("a status is written");
     assert_eq!(status["conditions"][0]["lastTransitionTime"], "2030-05-06T07:08:09Z");
+}
+
+/// A user's condition beside the library's: both have the time of the run.
+#[test]
+fn conditions_of_users_have_its_time_as_well() {
+    let now: Timestamp = "2030-05-06T07:08:09Z".parse().unwrap();
+    let status = |page: &Page, run: &Run<Page>| {
+        let mut conditions = run.conditions(page);
+        let update = ConditionUpdate {
+            r#type: "Draining",
+            status: false.into(),
+            reason: "Done",
+            message: "",
+            observed_generation: page.metadata.generation,
+        };
+        conditions::set(&mut conditions, &update, run.now());
+        PageStatus { conditions }
+    };
+    let run = Controller::of::<Page>().workflow((html,)).status(status).dry_run(&page()).now(now).blocking();
+    let status = run.status().expect("a status is written");
+    let times: Vec<_> = status["conditions"].as_array().into_iter().flatten().collect();
+    assert!(
+        times.len() > 1 && times.iter().all(|one| one["lastTransitionTime"] == "2030-05-06T07:08:09Z"),
+        "{status}"
+    );
 }
 
 #[tokio::test]

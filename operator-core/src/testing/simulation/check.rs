@@ -1,6 +1,7 @@
 //! Many schedules of one simulation, until one of them fails.
 
 use std::{
+    collections::BTreeSet,
     sync::{
         Arc,
         atomic::{AtomicU64, Ordering},
@@ -15,11 +16,14 @@ use parking_lot::Mutex;
 use super::{
     CalmRun, Choices, Oracle, Report, Sim, Tape,
     cluster::Readiness,
+    made_up::MadeUp,
+    oracles::same_state,
     order,
     report::{Failure, save},
     schedule::{ScheduleOutcome, run},
     shown,
     shrink::shrink,
+    state::ClusterState,
     sweep::{self, References, SOMEBODY_ACTS},
     world::Apart,
 };
@@ -128,10 +132,12 @@ where
 pub(super) type Test<'t> = &'t (dyn Fn(Sim) -> LocalBoxFuture<'t, ()> + Sync + 't);
 
 fn explore_any<'t>(name: &'t str, settings: &Settings, test: Test<'t>) -> Result<Report, Box<Failure>> {
-    let calm = in_thread(|| run(test, &Choices::replayed(Tape::calm()), None, &Apart::default()));
+    let mut calm = in_thread(|| run(test, &Choices::replayed(Tape::calm()), None, &Apart::default()));
     if !calm.violations.is_empty() {
         return Err(Box::new(Failure::calm(name, calm)));
     }
+    let made_up = in_thread(|| made_by_chance(name, test, &calm.run))?;
+    calm.run.forget(made_up);
     if settings.tape.is_none() && settings.seed.is_none() {
         in_thread(|| order::compare(name, test, &calm.run))?;
     }
@@ -144,11 +150,38 @@ fn explore_any<'t>(name: &'t str, settings: &Settings, test: Test<'t>) -> Result
         in_thread(|| drop(run(test, &choices, Some(&calm), &shown)));
     }
     let jobs = jobs(settings, &references.calm);
-    let (report, failed) = all(settings, &jobs, &references, test);
+    let (mut report, failed) = all(settings, &jobs, &references, test);
     match failed {
-        None => report.complete(settings.schedules),
+        None => {
+            report.made_up.clone_from(&references.calm.made_up);
+            report.complete(settings.schedules)
+        }
         Some((_, Err(failure))) => Err(failure),
         Some((job, Ok(outcome))) => Err(Box::new(explain(name, &jobs[job], outcome, &references, test))),
+    }
+}
+
+/// The places whose values the operator makes by chance: those that differ when the calm run is repeated. Must not be called inside
+/// a runtime.
+///
+/// # Errors
+/// If something else differs.
+fn made_by_chance(name: &str, test: Test<'_>, calm: &CalmRun) -> Result<Vec<MadeUp>, Box<Failure>> {
+    let apart = Apart { is_repeated: true, ..Apart::default() };
+    let mut again = run(test, &Choices::replayed(Tape::calm()), None, &apart);
+    let states = || calm.states.iter().zip(&again.run.states);
+    let found: BTreeSet<MadeUp> = states().flat_map(|(calm, again)| calm.made_by_chance(again)).collect();
+    let found: Vec<MadeUp> = found.into_iter().collect();
+    let masked = |state: &ClusterState| {
+        let mut state = state.clone();
+        state.forget_places(&found);
+        state
+    };
+    let differs = states().find_map(|(calm, again)| same_state("at a rest", &masked(again), &masked(calm)));
+    again.violations.extend(differs);
+    match again.violations.is_empty() {
+        true => Ok(found),
+        false => Err(Box::new(Failure::calm(&format!("{name}, when the calm run is repeated,"), again))),
     }
 }
 

@@ -1,4 +1,4 @@
-//! O3: what the operator creates and deletes, for each object and each of its lives, compared with the calm run.
+//! NothingForbidden: what the operator creates and deletes, for each object and each of its lives, compared with the calm run.
 
 use std::collections::{BTreeMap, BTreeSet};
 

@@ -1,4 +1,4 @@
-//! O4 with a leader election: nothing is written without the lease, as the server has it at that moment.
+//! OneRun with a leader election: nothing is written without the lease, as the server has it at that moment.
 
 use std::{collections::BTreeMap, time::Duration};
 

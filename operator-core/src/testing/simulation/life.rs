@@ -151,7 +151,7 @@ pub(super) async fn recorded(
     answer
 }
 
-/// The content of a Secret must not appear elsewhere (O7), and a lease determines who may write (O4).
+/// The content of a Secret must not appear elsewhere (NoSecret), and a lease determines who may write (OneRun).
 async fn stored(record: &ScheduleRecord, call: &Call, answer: http::Response<ResponseBody>) -> Answer {
     let (head, content) = answer.into_parts();
     let content = content.collect().await?.to_bytes();
@@ -163,7 +163,7 @@ async fn stored(record: &ScheduleRecord, call: &Call, answer: http::Response<Res
     Ok(http::Response::from_parts(head, content))
 }
 
-/// O7 for what is sent.
+/// NoSecret for what is sent.
 async fn looked_at(
     record: &ScheduleRecord,
     target: &RequestTarget,

@@ -1,4 +1,4 @@
-//! O2 and O6: how much an operator does, while there is nothing to do and in total.
+//! Quiet and BoundedLoad: how much an operator does, while there is nothing to do and in total.
 
 use std::collections::BTreeMap;
 
@@ -50,7 +50,7 @@ impl World {
         self.record.with_calls(|calls| Load::of(calls, runs))
     }
 
-    /// O2: what was done since then, when all was done, within this number of seconds. `calm` is what the calm run did
+    /// Quiet: what was done since then, when all was done, within this number of seconds. `calm` is what the calm run did
     /// in the same time.
     pub(super) fn quiet_since(
         &self,
@@ -96,7 +96,7 @@ fn written(calls: &[Call]) -> Vec<String> {
     (!writes.is_empty()).then(told).into_iter().collect()
 }
 
-/// O6: a multiple of what the calm run needs, an allowance for each fault, and a constant. Reads of the simulation
+/// BoundedLoad: a multiple of what the calm run needs, an allowance for each fault, and a constant. Reads of the simulation
 /// itself count, too.
 pub(super) fn bounded_load(here: Load, calm: Load, faults: u64) -> Vec<Violation> {
     let parts = [

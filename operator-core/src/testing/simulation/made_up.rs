@@ -1,17 +1,23 @@
-//! What differs by its place between two runs that did the same: what the server makes up, counts, or takes from its
-//! clock.
+//! What isn't compared between two runs: the rules, each with its reason. They are about what the server makes up, counts, or
+//! takes from its clock, about what the cluster's controllers write in an order of their own, and about what an operator makes
+//! by chance, which is found by itself.
 //!
 //! Only by its place: a `time` in a config map's data, or a `generation` in a custom resource's spec, was put there on
 //! purpose.
 
-use std::borrow::Cow;
+use std::{
+    borrow::Cow,
+    collections::{BTreeMap, BTreeSet},
+};
 
 use serde_json::Value;
+
+use super::cluster::is_workload;
 
 /// The plural of a type and a path in its objects: the values there are made up, beyond those in all objects.
 pub(super) type MadeUp = (String, String);
 
-/// In every object.
+/// In every object: the server counts, dates and names each of its writes.
 const EVERYWHERE: [&str; 9] = [
     "metadata/uid",
     "metadata/resourceVersion",
@@ -24,7 +30,7 @@ const EVERYWHERE: [&str; 9] = [
     "status/conditions/[]/lastProbeTime",
 ];
 
-/// In objects of types that come with the cluster. An assigned value is distinguished from a refused one, as in a
+/// In objects of types that come with the cluster: the cluster assigns an address, draws a name, or dates a step. An assigned value is distinguished from a refused one, as in a
 /// headless Service, so the place stays, and only its value is removed.
 const OF_THE_CLUSTER: [(&str, &str, &str); 25] = [
     ("", "services", "spec/clusterIP"),
@@ -63,6 +69,70 @@ fn values_at<'v>(value: &'v mut Value, path: &str) -> Vec<&'v mut Value> {
     })
 }
 
+/// In statuses that count Pods: in a cluster in which no Pod gets ready, a number depends on how many rollouts have begun, and on
+/// when its controller has counted.
+const COUNT_PODS: [&str; 2] = ["poddisruptionbudgets", "horizontalpodautoscalers"];
+
+/// Removes the numbers from the status of an object that counts Pods.
+pub(super) fn forget_counts(plural: &str, object: &mut Value) {
+    let status = object.get_mut("status").and_then(Value::as_object_mut);
+    if let Some(status) = status.filter(|_| is_workload(plural) || COUNT_PODS.contains(&plural)) {
+        status.retain(|_, value| !value.is_number());
+    }
+}
+
+/// Removes what is recorded about statuses that the cluster's controllers write: whether a field that was zero has an owner depends
+/// on how many writes it took. Those of the operator's own types are compared.
+fn forget_managers_of_status(object: &mut Value) {
+    if let Some(Value::Array(managers)) = object.pointer_mut("/metadata/managedFields") {
+        managers.retain(|entry| entry["subresource"] != "status");
+    }
+}
+
+/// The places at which objects of two calm runs differ although nothing else was different: an operator has made these values
+/// by chance, such as a password.
+pub(super) fn made_by_chance(
+    here: &BTreeMap<String, Value>,
+    there: &BTreeMap<String, Value>,
+) -> BTreeSet<MadeUp> {
+    let mut found = BTreeSet::new();
+    for (name, object) in here {
+        let plural = name.split('/').next().unwrap_or_default();
+        if let Some(other) = there.get(name) {
+            differing(String::new(), object, other, &mut |path| {
+                found.insert((plural.to_owned(), path));
+            });
+        }
+    }
+    found
+}
+
+/// Calls `tell` with the path of each text or number that differs. A field that only one of both has isn't made by chance.
+fn differing(path: String, here: &Value, there: &Value, tell: &mut impl FnMut(String)) {
+    let below = |part: &str| if path.is_empty() { part.to_owned() } else { format!("{path}/{part}") };
+    match (here, there) {
+        (Value::Object(here), Value::Object(there)) => {
+            for (key, here) in here {
+                if let Some(there) = there.get(key) {
+                    differing(below(&key.replace('/', "~1")), here, there, tell);
+                }
+            }
+        }
+        (Value::Array(here), Value::Array(there)) if here.len() == there.len() => {
+            here.iter().zip(there).for_each(|(here, there)| differing(below("[]"), here, there, tell));
+        }
+        (Value::String(_), Value::String(_)) | (Value::Number(_), Value::Number(_)) if here != there => {
+            tell(path)
+        }
+        _ => {}
+    }
+}
+
+/// Replaces the values at these places of an object of this type.
+pub(super) fn forget_places(plural: &str, object: &mut Value, places: &[MadeUp]) {
+    places.iter().filter(|(of, _)| of == plural).for_each(|(_, path)| make_up(object, path));
+}
+
 fn make_up(object: &mut Value, path: &str) {
     for made_up in values_at(object, path) {
         if !made_up.is_null() && *made_up != "None" {
@@ -78,6 +148,11 @@ fn step<'v>(value: &'v mut Value, part: &str) -> Vec<&'v mut Value> {
         (Value::Object(fields), name) => fields.get_mut(name).into_iter().collect(),
         _ => Vec::new(),
     }
+}
+
+/// Whether a type of this group comes with the cluster.
+pub(super) fn is_of_kubernetes(group: &str) -> bool {
+    !group.contains('.') || group.ends_with(".k8s.io")
 }
 
 /// Removes made-up values from an object. Its observed generation is kept as the distance to the current one.
@@ -98,9 +173,12 @@ pub(super) fn forget(group: &str, resource: &str, object: &mut Value, others: &[
         }
     }
     let own = OF_THE_CLUSTER.iter().filter(|(of, plural, _)| (*of, *plural) == (group, resource));
-    let others = others.iter().filter(|(plural, _)| plural == resource).map(|(_, path)| path.as_str());
-    let paths = EVERYWHERE.into_iter().chain(own.map(|(_, _, path)| *path)).chain(others);
+    let paths = EVERYWHERE.into_iter().chain(own.map(|(_, _, path)| *path));
     paths.for_each(|path| make_up(object, path));
+    forget_places(resource, object, others);
+    if is_of_kubernetes(group) {
+        forget_managers_of_status(object);
+    }
     if (group, resource) == ("", "pods") {
         // How often a container has crashed.
         for container in values_at(object, "status/containerStatuses/[]") {
@@ -176,6 +254,51 @@ mod tests {
         };
         assert_eq!(pod(0, "10.0.0.1"), pod(7, "10.0.0.2"));
         assert_eq!(pod(1, "")["status"]["containerStatuses"][0]["ready"], true);
+    }
+
+    #[test]
+    fn what_two_calm_runs_make_by_chance_is_found_by_its_place() {
+        let state = |password: &str, hash: &str, items: Value| {
+            let secret = json!({ "data": { "password": password, "user": "shop" }, "items": items });
+            let workload = json!({ "metadata": { "annotations": { "shop.io/hash": hash } } });
+            BTreeMap::from([
+                ("secrets/shop/a".to_owned(), secret),
+                ("deployments/shop/a".to_owned(), workload),
+            ])
+        };
+        let (here, there) = (state("a", "1", json!([{ "x": 1 }])), state("b", "2", json!([{ "x": 2 }])));
+        let found: Vec<MadeUp> = made_by_chance(&here, &there).into_iter().collect();
+        let place = |plural: &str, path: &str| (plural.to_owned(), path.to_owned());
+        let expected = [
+            place("deployments", "metadata/annotations/shop.io~1hash"),
+            place("secrets", "data/password"),
+            place("secrets", "items/[]/x"),
+        ];
+        assert_eq!(found, expected);
+        let forgotten = |mut state: BTreeMap<String, Value>| {
+            for (name, object) in &mut state {
+                forget_places(name.split('/').next().expect("a type"), object, &found);
+            }
+            state
+        };
+        assert_eq!(forgotten(here.clone()), forgotten(there));
+        // A list that is longer in one of the runs, and a field that is missing, are other ends and not chance.
+        let longer = state("a", "1", json!([{ "x": 1 }, { "x": 1 }]));
+        assert!(made_by_chance(&here, &longer).is_empty());
+        assert!(made_by_chance(&here, &state("a", "1", json!([{ "y": 1 }]))).is_empty());
+    }
+
+    #[test]
+    fn who_wrote_a_status_is_compared_for_types_of_the_operator_only() {
+        let fields = |group: &str, status: &str| {
+            let entry = json!({ "manager": "controllers", "subresource": "status", "fieldsV1": { "f:status": { status: {} } } });
+            let mut object = json!({ "metadata": { "managedFields": [{ "manager": "us" }, entry] } });
+            forget(group, "statefulsets", &mut object, &[]);
+            object
+        };
+        assert_eq!(fields("apps", "f:updatedReplicas"), fields("apps", "f:replicas"));
+        assert_eq!(fields("apps", "f:replicas")["metadata"]["managedFields"], json!([{ "manager": "us" }]));
+        assert_ne!(fields("shop.io", "f:updatedReplicas"), fields("shop.io", "f:replicas"));
     }
 
     #[test]

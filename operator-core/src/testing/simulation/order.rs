@@ -26,7 +26,7 @@ pub(super) fn declared(is_reversed: bool, declare: &dyn Fn() -> OperatorBuilder)
 /// # Errors
 /// If it is another one.
 pub(super) fn compare(name: &str, test: Test<'_>, calm: &CalmRun) -> Result<(), Box<Failure>> {
-    let apart = Apart { is_reversed: true, ..Apart::default() };
+    let apart = Apart { is_reversed: true, made_up: calm.made_up.clone(), ..Apart::default() };
     let mut outcome = run(test, &Choices::replayed(Tape::calm()), None, &apart);
     if outcome.violations.is_empty() {
         let states = outcome.run.states.iter().zip(&calm.states);

@@ -5,6 +5,7 @@ use std::{collections::BTreeMap, fmt, path::PathBuf, time::Duration};
 use super::{
     Tape, Violation,
     cluster::{self, Troubles},
+    made_up::MadeUp,
     outside,
     record::Call,
     schedule::ScheduleOutcome,
@@ -30,6 +31,8 @@ pub struct Report {
     pub faults: BTreeMap<&'static str, u64>,
     /// The readiness of what the operator waits for.
     pub(super) readiness: ReadinessCounts,
+    /// The places whose values the operator makes by chance.
+    pub(super) made_up: Vec<MadeUp>,
     /// Whether all kinds of faults were requested.
     storms: bool,
     /// Whether some type had several objects, so that the events of one can come before those of another.
@@ -152,6 +155,10 @@ impl fmt::Display for Report {
         )?;
         if self.readiness.waits > 0 {
             write!(f, "; {}", self.readiness)?;
+        }
+        if !self.made_up.is_empty() {
+            let places: Vec<String> = self.made_up.iter().map(|(of, path)| format!("{of} {path}")).collect();
+            write!(f, "\nmade by chance, and not compared: {}", places.join(", "))?;
         }
         self.faults.iter().try_for_each(|(fault, times)| write!(f, "\n{times:>9} {fault}"))
     }

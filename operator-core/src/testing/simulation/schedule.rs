@@ -66,7 +66,9 @@ pub(super) fn run(
     apart: &Apart,
 ) -> ScheduleOutcome {
     // The backoff of kube's own watchers, where user code has some, is spread by the chance of this thread.
-    fastrand::seed(u64::from(choices.next("jitter", u32::MAX)));
+    // The repeated run has another one, so that what comes from there is known to be made by chance.
+    let chance = u64::from(choices.next("jitter", u32::MAX));
+    fastrand::seed(if apart.is_repeated { !chance } else { chance });
     let (canaries, complaints) = match calm {
         // Where somebody acts, or nothing gets ready, the operator may well have something to say.
         None if !apart.is_nothing() => (Canaries::remembering(), Complaints::default()),
@@ -209,11 +211,12 @@ impl Sim {
             readiness: cluster.readiness,
             before: cluster.before.take(),
             points: Arc::new(storm.sweep.points()),
+            made_up: Vec::new(),
             checkpoint: world.checkpoint.take(),
         }
     }
 
-    /// O2: for ten minutes, and in some schedules for longer than the maximum interval between two runs.
+    /// Quiet: for ten minutes, and in some schedules for longer than the maximum interval between two runs.
     async fn stays_quiet(&self) -> [Load; 2] {
         let world = &self.world;
         let mut quiet = [Load::default(); 2];
@@ -224,7 +227,8 @@ impl Sim {
             let is_meant = !world.without.borrow().contains(&Oracle::Quiet)
                 && !world.record.leases.elects()
                 && world.cluster.readiness == Readiness::Comes
-                && !world.is_reversed;
+                && !world.is_reversed
+                && !world.is_repeated;
             let is_drawn = || world.choices.rarely("long quiet", oracles::LONG_QUIET_ONE_IN, 1) != 0;
             if part > 0 && !(is_meant && (world.is_calm() || is_drawn())) {
                 break;
@@ -250,7 +254,7 @@ impl Sim {
         violations.into_iter().for_each(|violation| self.world.violated(violation.oracle, violation.message));
     }
 
-    /// O7.
+    /// NoSecret.
     fn secrets(&self) -> Vec<Violation> {
         self.world.exclusive.look_at_metrics();
         for state in &*self.world.states.borrow() {
@@ -263,7 +267,7 @@ impl Sim {
     }
 }
 
-/// O8: a panic, even if it was caught.
+/// Alive: a panic, even if it was caught.
 fn panicked(message: &str) -> Violation {
     Violation { oracle: Oracle::Alive, message: format!("something panics: {message}") }
 }

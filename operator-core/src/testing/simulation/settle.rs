@@ -132,7 +132,7 @@ impl World {
         state
     }
 
-    /// O1, at the last place at which the schedule has settled.
+    /// SameState, at the last place at which the schedule has settled.
     pub(super) fn compare_last_state(&self) {
         let states = self.states.borrow();
         let Some(at) = states.len().checked_sub(1) else {

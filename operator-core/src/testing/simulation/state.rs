@@ -6,8 +6,7 @@ use serde_json::{Map, Value};
 
 use super::{
     calm::first,
-    cluster,
-    made_up::{MadeUp, forget},
+    made_up::{self, MadeUp, forget, forget_counts, forget_places, is_of_kubernetes},
     objects::{ListedObject, Objects},
 };
 use crate::resource::MarkNames;
@@ -73,17 +72,19 @@ impl ClusterState {
         }
     }
 
-    /// Removes the numbers in the statuses of workloads: how many Pods of which template there are when a rollout doesn't
-    /// end depends on how many rollouts have begun before.
+    /// Removes the numbers in the statuses of what counts Pods.
     pub(super) fn forget_counts(&mut self) {
-        for (name, object) in &mut self.objects {
-            let status = object.get_mut("status").and_then(Value::as_object_mut);
-            if let Some(status) =
-                status.filter(|_| cluster::is_workload(name.split('/').next().unwrap_or_default()))
-            {
-                status.retain(|_, value| !value.is_number());
-            }
-        }
+        self.objects.iter_mut().for_each(|(name, object)| forget_counts(plural(name), object));
+    }
+
+    /// Removes the values at these places.
+    pub(super) fn forget_places(&mut self, places: &[MadeUp]) {
+        self.objects.iter_mut().for_each(|(name, object)| forget_places(plural(name), object, places));
+    }
+
+    /// The places at which this state of a calm run differs from that of another calm run.
+    pub(super) fn made_by_chance(&self, again: &Self) -> BTreeSet<MadeUp> {
+        made_up::made_by_chance(&self.objects, &again.objects)
     }
 
     /// This object may exist without existing in the calm run, if `is_so` is true for it.
@@ -127,8 +128,9 @@ impl ClusterState {
     }
 }
 
-fn is_of_kubernetes(group: &str) -> bool {
-    !group.contains('.') || group.ends_with(".k8s.io")
+/// The plural of an object's type, by the name under which it is kept.
+fn plural(name: &str) -> &str {
+    name.split('/').next().unwrap_or_default()
 }
 
 /// The controllers of the cluster put the condition that has changed last to the end. What an operator writes is compared

@@ -186,7 +186,7 @@ fn a_tape_replays_what_it_was_made_of() {
     assert_eq!(again.story, first.story);
 }
 
-/// The calm run deletes and creates as well, so it is O1 or a second sight that has to find it; here the calm run is made
+/// The calm run deletes and creates as well, so it is SameState or a second sight that has to find it; here the calm run is made
 /// without the change of the text.
 #[test]
 fn an_object_that_is_deleted_and_made_again_is_found() {

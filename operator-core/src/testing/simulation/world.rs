@@ -53,6 +53,10 @@ pub(super) struct Apart {
     pub(super) shows_logs: bool,
     /// The nodes of workflows are the other way round.
     pub(super) is_reversed: bool,
+    /// It repeats the calm run, to find out what is made by chance.
+    pub(super) is_repeated: bool,
+    /// The places whose values the operator makes by chance.
+    pub(super) made_up: Vec<MadeUp>,
 }
 
 impl Apart {
@@ -87,6 +91,7 @@ pub(super) struct World {
     /// What each incarnation has said about generations.
     pub(super) generations: RefCell<Vec<ObservedGenerations>>,
     pub(super) is_reversed: bool,
+    pub(super) is_repeated: bool,
     /// The first call of the long quiet time, and the first one after it.
     pub(super) long_quiet: Cell<(usize, usize)>,
     operator: RefCell<Option<Rc<Operator>>>,
@@ -116,6 +121,7 @@ impl World {
             move || clock.now()
         };
         let server = InProcessServer::with_clock(clock);
+        let made_up = calm.as_ref().map_or(apart.made_up, |calm| calm.made_up.clone());
         let readiness = calm.as_ref().map_or(apart.readiness, |calm| calm.readiness);
         let cluster = Cluster::new(readiness);
         let client = client_of_user(&server, &record, &config(&server));
@@ -142,13 +148,14 @@ impl World {
             invariants: RefCell::default(),
             cluster,
             others: RefCell::default(),
-            made_up: RefCell::default(),
+            made_up: RefCell::new(made_up),
             seen: RefCell::default(),
             farewell: Cell::default(),
             without: RefCell::default(),
             factory: RefCell::default(),
             generations: RefCell::default(),
             is_reversed: apart.is_reversed,
+            is_repeated: apart.is_repeated,
             long_quiet: Cell::default(),
             operator: RefCell::default(),
             scripts: RefCell::default(),
@@ -305,7 +312,7 @@ impl World {
         self.operator.borrow().clone()
     }
 
-    /// O8.
+    /// Alive.
     pub(super) async fn dead(&self) -> Option<Violation> {
         let ended = match self.current() {
             Some(operator) => operator.dead_parts().await,
@@ -316,7 +323,7 @@ impl World {
         (!ended.is_empty()).then_some(Violation { oracle: Oracle::Alive, message })
     }
 
-    /// O9.
+    /// OwnGeneration.
     pub(super) fn misdated(&self) -> Vec<Violation> {
         let of = |message| Violation { oracle: Oracle::OwnGeneration, message };
         self.generations.borrow().iter().flat_map(ObservedGenerations::violations).map(of).collect()

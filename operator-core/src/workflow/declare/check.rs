@@ -16,6 +16,9 @@ pub(in crate::workflow) struct Resolved {
     pub(in crate::workflow) names: HashMap<NodeKey, Arc<str>>,
 }
 
+/// The nodes that a node comes after, and whether it requires each.
+type Words = Vec<(Arc<str>, bool)>;
+
 /// Returns all mistakes in the nodes, or their graph.
 pub(in crate::workflow) fn resolve(nodes: &[AnyNode]) -> Result<Resolved, BuildError> {
     let mut mistakes = Vec::new();
@@ -34,9 +37,9 @@ pub(in crate::workflow) fn resolve(nodes: &[AnyNode]) -> Result<Resolved, BuildE
     }
     mistakes.extend(same_names(nodes));
     let several = by_types(nodes, &mut names);
-    let mut wired: Vec<(Arc<str>, Vec<(Arc<str>, bool)>)> = Vec::new();
+    let mut wired: Vec<(Arc<str>, Words)> = Vec::new();
     for (position, node) in nodes.iter().enumerate() {
-        let mut after: Vec<(Arc<str>, bool)> = Vec::new();
+        let mut after: Words = Vec::new();
         for (key, requires) in &node.after {
             match names.get(key) {
                 Some(name) if after.contains(&(Arc::clone(name), !requires)) => {

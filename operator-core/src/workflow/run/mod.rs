@@ -69,7 +69,8 @@ pub(super) async fn run(
     unfinished: Unfinished<'_>,
     invoker: Invoker,
 ) -> WorkflowResult {
-    let run = WorkflowRun { workflow, primary, context, cleans_up: is_cleanup, only: None };
+    let (only, settled) = (None, Mutex::default());
+    let run = WorkflowRun { workflow, primary, context, cleans_up: is_cleanup, only, settled };
     let note = |result: &WorkflowResult, is_done: bool| {
         if is_cleanup {
             context.remembered().lock().note_cleanup(workflow.id, result, is_done);
@@ -103,6 +104,8 @@ struct WorkflowRun<'r> {
     cleans_up: bool,
     /// The nodes that take part, if not all do.
     only: Option<&'r Only>,
+    /// The nodes about which nothing more is done but removals, as far as this is certain.
+    settled: Mutex<BTreeSet<NodeId>>,
 }
 
 /// The progress of a run. If it is dropped before its end, it reports that.
@@ -256,6 +259,9 @@ impl WorkflowRun<'_> {
         steps: &mut Vec<Step>,
     ) {
         answer.give(plan, node, steps);
+        if plan.fate(node) != Fate::Pending || plan.is_out(node) {
+            self.settled.lock().insert(node);
+        }
         if !self.cleans_up && plan.is_out(node) {
             let graph = &self.workflow.graph;
             let out = graph.nodes().filter(|node| plan.is_out(*node));

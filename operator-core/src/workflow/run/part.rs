@@ -6,6 +6,8 @@
 
 use std::sync::Arc;
 
+use parking_lot::Mutex;
+
 use super::{Checked, Declared, NodeRecord, Plan, Removed, Reply, Step, WorkflowRun, pruning};
 use crate::{
     reconciler::{AnyContext, Parted, Unfinished},
@@ -95,7 +97,8 @@ pub(super) async fn reconcile(
     unfinished: Unfinished<'_>,
 ) -> Result<Parted, WorkflowError> {
     let only = Only::of(workflow, part, before)?;
-    let run = WorkflowRun { workflow, primary, context, cleans_up: false, only: Some(&only) };
+    let settled = Mutex::default();
+    let run = WorkflowRun { workflow, primary, context, cleans_up: false, only: Some(&only), settled };
     let plan = Plan::reconcile(&workflow.graph);
     let part = run.drive(plan, &|dropped| unfinished(merged(&workflow.graph, before, &dropped))).await;
     let mut all = merged(&workflow.graph, before, &part);

@@ -99,7 +99,7 @@ async fn is_shown(
     let mut names = names.iter().map(|source| source.declaration.name());
     for kind in kinds(retired).filter(|kind| has_definition(kind)) {
         if !Cluster::of(context).serves(kind).await? {
-            names.for_each(|name| sources.release(&name, context.primary_key(), claimant));
+            names.for_each(|name| sources.release(&name, context.scope(), claimant));
             return Ok(false);
         }
     }

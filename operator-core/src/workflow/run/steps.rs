@@ -8,7 +8,7 @@ use tracing::Instrument;
 
 use super::{Activity, NodeRecord, Part, Reply, WorkflowRun};
 use crate::{
-    dependent::{Deletion, function::Want},
+    dependent::{Capabilities, Deletion, Objects, function::Want},
     environment::fenced_future,
     event_source::Claimant,
     observe::error_chain,
@@ -47,7 +47,7 @@ impl WorkflowRun<'_> {
                     judged => or_failed(record, judged, Checked::Failed),
                 }),
                 Step::Reconcile(_) => {
-                    let reconciled = self.reconcile(node, record).await;
+                    let reconciled = self.reconcile(step.node(), node, record).await;
                     Reply::Reconciled(or_failed(record, reconciled, Reconciled::Failed))
                 }
                 Step::Sweep(_) => {
@@ -141,13 +141,23 @@ impl WorkflowRun<'_> {
         Ok(if keeps { Swept::Kept } else { Swept::Done })
     }
 
-    async fn reconcile(&self, node: &AnyNode, record: &Mutex<NodeRecord>) -> Result<Reconciled, BoxError> {
+    async fn reconcile(
+        &self,
+        id: NodeId,
+        node: &AnyNode,
+        record: &Mutex<NodeRecord>,
+    ) -> Result<Reconciled, BoxError> {
+        // What a sibling may still make is read once nothing else can be done.
+        if self.may_come(id) && !std::mem::replace(&mut record.lock().was_open, true) {
+            return Ok(Reconciled::Open);
+        }
         let call = node.dependent.attempt(self.primary, self.context);
         let reconciled = match self.called(Part::Dependent, record, call).await {
             Ok(reconciled) => reconciled,
             Err(error) => return unless_undecided(record, error),
         };
         let (nothing, complete) = (reconciled.operations().is_empty(), reconciled.check());
+        let is_unknown = reconciled.is_unknown();
         let lacking = reconciled.lacking().map(str::to_owned);
         let going = reconciled.going().filter(|_| node.dependent.capabilities().can_write());
         record.lock().reconciled = Some(reconciled);
@@ -158,12 +168,45 @@ impl WorkflowRun<'_> {
             record.lock().reason = format!("{going} is being deleted, and is made anew when it is gone");
             return Ok(Reconciled::Waiting);
         }
-        if nothing && node.has_to_be_found() {
-            record.lock().reason = lacking.unwrap_or_else(|| "nothing found".to_owned());
+        if is_unknown || nothing && node.has_to_be_found() {
+            let mut lacking = lacking.unwrap_or_else(|| "nothing found".to_owned());
+            if let Some((maker, of)) = self.makers(id, true).next().filter(|_| !is_unknown) {
+                let (kind, reader) = (of.kind.kind(), node.name());
+                // Who might make it is told by name.
+                let what = lacking.split("; ").next().unwrap_or_default();
+                lacking = format!("{what}; {maker} makes {kind}s and waits for {reader}");
+            }
+            record.lock().reason = lacking;
             return Ok(Reconciled::NotReady);
         }
         let ready = self.ask(ConditionKind::Ready, node, &node.ready, record).await?;
         Ok(if ready { Reconciled::Ready } else { Reconciled::NotReady })
+    }
+
+    /// Whether a sibling that doesn't come after this node, which only reads, may still make what the node reads.
+    fn may_come(&self, id: NodeId) -> bool {
+        self.makers(id, false).next().is_some()
+    }
+
+    /// The nodes that make objects of the kind that this node only reads: those that come after it, or the others whose work
+    /// isn't done yet.
+    fn makers(&self, id: NodeId, behind: bool) -> impl Iterator<Item = (&str, &Objects)> {
+        let graph = &self.workflow.graph;
+        let declared = |id: NodeId| self.workflow.nodes[id.index()].dependent.declaration();
+        let read =
+            declared(id).objects.as_ref().filter(|_| declared(id).capabilities == Capabilities::READ_ONLY);
+        let after = if read.is_some() { graph.transitive_dependents_of(id) } else { Vec::new() };
+        let makers = graph.nodes().filter(move |node| {
+            let is_open = || !self.settled.lock().contains(node);
+            *node != id && self.takes_part(*node) && after.contains(node) == behind && (behind || is_open())
+        });
+        makers.filter_map(move |node| {
+            let (read, made) = (read?, declared(node).objects.as_ref()?);
+            let is_same = (read.kind.group(), read.kind.kind()) == (made.kind.group(), made.kind.kind());
+            let makes =
+                is_same && declared(node).capabilities.can_create() && declared(node).outside.is_none();
+            makes.then(|| (graph.name(node), made))
+        })
     }
 
     async fn delete(
@@ -282,7 +325,7 @@ impl WorkflowRun<'_> {
     fn release(&self, id: NodeId, node: &AnyNode) {
         for source in &node.sources {
             let sources = self.context.shared().sources.conditional();
-            sources.release(source, self.context.primary_key(), self.claimant(id));
+            sources.release(source, self.context.scope(), self.claimant(id));
         }
     }
 

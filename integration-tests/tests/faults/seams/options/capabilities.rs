@@ -110,7 +110,8 @@ async fn a_bulk_that_only_reads_reads_what_it_selects() -> Result<()> {
     let (scene, (script, outcomes)) = (scene().await?, looking_on::<TestResource>());
     let pages = |_: &TestResource| Read::all().filter(|map: &ConfigMap| map.name_any().contains("-page-"));
     let pages = node(pages).named("pages");
-    let operator = under(&calm(), &scene, scene.managed(&script, &workflow_of_one(pages)?)).await?;
+    let controller = scene.managed(&script, &workflow_of_one(pages)?).owns::<ConfigMap>();
+    let operator = under(&calm(), &scene, controller).await?;
     let one = scene.create("one", "3").await?;
     for name in ["extra", "page-0", "page-7"] {
         let mut theirs = map_of(&one, name, "theirs");
@@ -139,7 +140,7 @@ async fn an_object_of_a_type_known_at_run_time_is_only_read() -> Result<()> {
     let one = scene.create("one", "value").await?;
     assert_eq!(written(&operator).await?, [""; 0], "it isn't there yet");
     let lines = outcomes.lines("one");
-    let maker = "in this workflow ours makes objects of this kind";
+    let maker = "ours makes ConfigMaps and waits for theirs";
     let lacking =
         format!("theirs: matched, not ready: ConfigMap {}/one-theirs not found; {maker}", scene.namespace);
     assert_eq!(lines.last(), Some(&lacking));

@@ -63,7 +63,7 @@ async fn metadata_is_all_that_is_asked_for_and_all_that_is_known() -> Result<()>
             sees.saw(&seen);
         });
     let running = informer.clone();
-    let task = environment.spawn(async move { running.run(std::future::pending()).await });
+    let task = environment.spawn("informer", async move { running.run(std::future::pending()).await });
     informer.synced().await;
     create(&scene, "after").await?;
     let maps = scene.api::<ConfigMap>();

@@ -67,7 +67,7 @@ async fn a_start_fails_in_time_with_source_namespace_and_the_missing_rule() -> R
     assert_eq!(told.take(), [stopped]);
     assert_eq!(script.runs.count(), 0, "nobody runs before everything is there");
     assert_eq!(operator.stop().await, Stopped::NotRunning);
-    assert_eq!(operator.footprint().await.tasks, 0);
+    assert_eq!(operator.footprint().await.tasks, BTreeMap::new());
 
     // The same operator starts once the right is there.
     two.scene.grant_in(&two.other, "maps", &two.user, &managed_maps()).await?;

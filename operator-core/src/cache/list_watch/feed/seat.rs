@@ -5,6 +5,7 @@ use std::sync::Arc;
 use super::{Feed, Selects};
 use crate::{
     cache::{
+        KeySet,
         engine::{Decoded, Engine, WatchEvent},
         scopes::ScopeIndex,
         text::TextObject,
@@ -20,6 +21,8 @@ pub(in crate::cache) struct Seat {
     pub(in crate::cache) scope: ScopeIndex,
     /// Its own selection; `None` for all objects.
     pub(in crate::cache) selects: Option<Selects>,
+    /// The same by keys.
+    pub(in crate::cache) only: Option<KeySet>,
 }
 
 /// Leaves the feed when it is dropped.
@@ -50,8 +53,9 @@ impl Drop for Seated<'_> {
 impl Seat {
     /// An object whose metadata can't be read may be any object.
     pub(super) fn is_selected(&self, item: &Decoded) -> bool {
-        let Some(selects) = &self.selects else { return true };
-        item.kept().is_none_or(|kept| selects(kept))
+        let is_kept = |only: &KeySet| item.key().is_none_or(|key| only.lock().contains(&key));
+        self.only.as_ref().is_none_or(is_kept)
+            && self.selects.as_ref().is_none_or(|selects| item.kept().is_none_or(|kept| selects(kept)))
     }
 
     pub(super) fn listed(&self, item: &Decoded) {

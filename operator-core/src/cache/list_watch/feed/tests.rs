@@ -290,7 +290,7 @@ impl World {
             let namespace = follower.engine.scopes.namespace(*scope);
             let feed = FEEDS.iter().position(|of| *of == namespace.as_deref()).expect("there is one");
             let engine = Arc::clone(&follower.engine.engine);
-            let seat = self.feeds[feed].feed.join(Seat { engine, scope: *scope, selects: None });
+            let seat = self.feeds[feed].feed.join(Seat { engine, scope: *scope, selects: None, only: None });
             follower.seats.insert(*scope, (feed, seat));
         }
         let seats = std::mem::take(&mut follower.seats).into_iter();

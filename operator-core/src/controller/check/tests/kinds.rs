@@ -37,6 +37,11 @@ pub(super) fn read(_: &Pod) -> Read<ConfigMap> {
     Read::only()
 }
 
+/// All objects that others make.
+pub(super) fn read_all(_: &Pod) -> Read<Vec<ConfigMap>> {
+    Read::all()
+}
+
 /// Any number of maps.
 pub(super) fn maps(name: &'static str) -> Node<Pod, Many<ConfigMap>> {
     node(|_: &Pod| Vec::<ConfigMap>::new()).named(name)

@@ -7,7 +7,8 @@ use k8s_openapi::api::core::v1::{ConfigMap, Pod, Secret};
 use super::{
     Pods,
     kinds::{
-        Map, dns, forgetful_dns, maps, read, records, records_of_machines, records_of_pods, role, several_dns,
+        Map, dns, forgetful_dns, maps, read, read_all, records, records_of_machines, records_of_pods, role,
+        several_dns,
     },
     pods, told,
 };
@@ -138,6 +139,11 @@ fn wrong() -> Vec<(&'static str, Declaration)> {
                 InformerEventSource::<ConfigMap>::new().name("some").field_selector("metadata.name=a"),
             ),
         ),
+        ("a read of all that is related, and nothing relates any", with((read_all,))),
+        (
+            "a read of all that is related, and only something else is",
+            with((read_all,)).owns::<Secret>().max_concurrent_reconciles(0),
+        ),
         (
             "several mistakes of one controller",
             with((Map("a").node().event_source("maps"), maps("pages")))
@@ -209,6 +215,16 @@ fn sound() -> Vec<(&'static str, Declaration)> {
             with((maps("pages").informer(labelled()), Map("settings").node())),
         ),
         ("a bulk beside one that reads what it makes", with((maps("pages"), read))),
+        ("a read of all that is related by owner references", with((read_all,)).owns::<ConfigMap>()),
+        (
+            "a read of all that is related, by an informer of its own",
+            with((node(read_all).informer(InformerEventSource::new()),)),
+        ),
+        (
+            "a read of all that primaries refer to",
+            with((read_all,)).refers_to::<ConfigMap>(|_: &Pod| Vec::new()),
+        ),
+        ("a read of all that a sibling makes", with((read_all, maps("pages")))),
         ("two of one type with data", with((Map("a").node(), Map("b").node()))),
     ]
 }

@@ -184,7 +184,7 @@ impl Started {
         declared.build(SourceIndex(0), &wiring, &mut sources);
         let source = Arc::clone(sources.all().next().expect("the source was added"));
         let store = sources.external::<Thing>(&crate::resource::ObjectKey::namespaced("shop", "a")).next();
-        let running = wiring.environment.spawn(source.run());
+        let running = wiring.environment.spawn("test", source.run());
         Self { cluster, source, store, recorder, seen: Mutex::new(0), running }
     }
 

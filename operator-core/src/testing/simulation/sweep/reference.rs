@@ -47,7 +47,7 @@ impl<'t> References<'t> {
         };
         let what = format!("at a calm time somebody does this: {}", moment.act);
         let act = Some(Moment { calmly: true, ..moment });
-        self.other(point.written, &what, &Apart { act, ..Apart::default() })
+        self.other(point.written, &what, &self.apart(Apart { act, ..Apart::default() }))
     }
 
     /// The calm run in which readiness ends in this way. If the operator waits for nothing, or asks for it again and again,
@@ -63,7 +63,11 @@ impl<'t> References<'t> {
         if readiness == Readiness::Comes || !self.calm.storms || !writes_workloads(&self.calm.calls) {
             return Ok(Arc::clone(&self.calm));
         }
-        self.other(0, readiness.words(), &Apart { readiness, ..Apart::default() })
+        self.other(0, readiness.words(), &self.apart(Apart { readiness, ..Apart::default() }))
+    }
+
+    fn apart(&self, apart: Apart) -> Apart {
+        Apart { made_up: self.calm.made_up.clone(), ..apart }
     }
 
     fn other(&self, written: usize, what: &str, apart: &Apart) -> Result<Arc<CalmRun>, Box<Failure>> {
@@ -76,7 +80,8 @@ impl<'t> References<'t> {
             if !outcome.violations.is_empty() {
                 return Err(Box::new(Failure::calm(&format!("{}, where {},", self.name, what), outcome)));
             }
-            Ok(Arc::new(CalmRun { points: Arc::clone(&self.calm.points), ..outcome.run }))
+            let (points, made_up) = (Arc::clone(&self.calm.points), self.calm.made_up.clone());
+            Ok(Arc::new(CalmRun { points, made_up, ..outcome.run }))
         });
         made.clone()
     }

@@ -82,5 +82,5 @@ fn what_is_elsewhere_and_what_is_only_read_stand_in_the_same_tuples() {
     assert_eq!(outline(wired), expected);
     let (first, second) = (dns().named("first"), dns().named("second").after(html));
     let wired = workflow().nodes((web.after(&first), html, first, second));
-    assert_eq!(outline(wired)[..4], ["html", "  second", "first", "  web"]);
+    assert_eq!(outline(wired)[..4], ["html", "  second [optional]", "first [optional]", "  web"]);
 }

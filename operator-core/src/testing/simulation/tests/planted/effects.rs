@@ -1,4 +1,4 @@
-//! O3 and O4: what is deleted, and who writes at the same time.
+//! NothingForbidden and OneRun: what is deleted, and who writes at the same time.
 
 use std::time::Duration;
 

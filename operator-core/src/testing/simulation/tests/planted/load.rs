@@ -1,4 +1,4 @@
-//! O2 and O6: runs, reads and writes; and that time goes on.
+//! Quiet and BoundedLoad: runs, reads and writes; and that time goes on.
 
 use std::time::Duration;
 

@@ -1,4 +1,4 @@
-//! O1: the same state as after a calm run.
+//! SameState: the same state as after a calm run.
 
 use k8s_openapi::api::core::v1::Namespace;
 use kube::{

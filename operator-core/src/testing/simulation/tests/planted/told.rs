@@ -1,4 +1,4 @@
-//! O7 and O8: secrets, and panics that somebody has caught.
+//! NoSecret and Alive: secrets, and panics that somebody has caught.
 
 use k8s_openapi::{ByteString, api::core::v1::Secret, apimachinery::pkg::apis::meta::v1::ObjectMeta};
 use kube::ResourceExt;
