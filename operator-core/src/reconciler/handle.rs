@@ -103,8 +103,6 @@ pub(crate) struct Remembered {
     unfinished: BTreeMap<u64, Option<WorkflowError>>,
     /// When something that isn't done or met has to be looked at again, at the latest.
     again_in: Option<Duration>,
-    /// The nodes, by the values of their labels, with objects that they no longer want and that other nodes may want.
-    undecided: BTreeSet<String>,
     /// The nodes, by the values of their labels, that aren't wanted (`true`) or take no part.
     out: BTreeMap<String, bool>,
     /// The nodes, present and former ones, whose records the run has taken care of.
@@ -128,16 +126,6 @@ impl Remembered {
     /// Records that a deletion outside the cluster was requested and isn't done.
     pub(crate) fn note_asked(&mut self) {
         self.note_again_in(ASKED_AGAIN_AFTER);
-    }
-
-    /// Records that it is decided at the end of the workflow what happens to objects of this node.
-    pub(crate) fn note_undecided(&mut self, node: &str) {
-        self.undecided.insert(node.to_owned());
-    }
-
-    /// The nodes for which that was recorded.
-    pub(crate) fn undecided(&self) -> &BTreeSet<String> {
-        &self.undecided
     }
 
     /// Records which nodes aren't wanted (`true`) or take no part, by the values of their labels.

@@ -166,6 +166,11 @@ impl ResourceType {
         Some(&self.0.plural.known).filter(|known| known.get().is_none())
     }
 
+    /// Whether both are of one kind, in whatever version.
+    pub(crate) fn is_kind_of(&self, other: &Self) -> bool {
+        (self.group(), self.kind()) == (other.group(), other.kind())
+    }
+
     /// Whether objects of this type live in a namespace.
     #[must_use]
     pub fn is_namespaced(&self) -> bool {

@@ -136,8 +136,8 @@ pub struct ReconcileResult {
     desired: Option<usize>,
     /// The number of desired resources that are over: Jobs that were done and are gone.
     over: usize,
-    /// What was looked for and isn't there, in words.
-    lacking: Option<String>,
+    /// What was looked for and isn't there, in words, and who might make it.
+    lacking: Option<(String, String)>,
     /// Whether resources are left that aren't desired any more.
     leaves: bool,
     /// Whether it isn't known yet if it is there.
@@ -184,9 +184,9 @@ impl ReconcileResult {
         self
     }
 
-    /// Nothing, where these words say what was looked for.
-    pub(crate) fn lacks(what: String) -> Self {
-        Self { lacking: Some(what), ..Self::default() }
+    /// Nothing, where these words say what was looked for, and who might make it; the latter may be empty.
+    pub(crate) fn lacks(what: String, who: String) -> Self {
+        Self { lacking: Some((what, who)), ..Self::default() }
     }
 
     /// With the knowledge whether resources are left that aren't desired any more.
@@ -218,7 +218,7 @@ impl ReconcileResult {
 
     /// The same where it isn't known yet whether it is there: nothing goes on without it.
     pub(crate) fn unknown(what: String) -> Self {
-        Self { is_unknown: true, ..Self::lacks(what) }
+        Self { is_unknown: true, ..Self::lacks(what, String::new()) }
     }
 
     /// Whether it isn't known yet what is there.
@@ -226,9 +226,9 @@ impl ReconcileResult {
         self.is_unknown
     }
 
-    /// What was looked for and isn't there.
-    pub(crate) fn lacking(&self) -> Option<&str> {
-        self.lacking.as_deref()
+    /// What was looked for and isn't there, and who might make it.
+    pub(crate) fn lacking(&self) -> Option<&(String, String)> {
+        self.lacking.as_ref()
     }
 
     /// Takes newer states that were read since.

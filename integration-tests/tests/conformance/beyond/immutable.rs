@@ -1,12 +1,12 @@
 //! What can't be changed in an existing object is recognised by what the server does, whatever its refusal says: the object is deleted and
 //! created again where the node says so, and only if another one would be accepted.
 
-use super::listed;
+use super::{listed, served};
 use integration_tests::prelude::*;
 use k8s_openapi::apiextensions_apiserver::pkg::apis::apiextensions::v1::CustomResourceDefinition;
 use kube::{
-    api::{ApiResource, DynamicObject, GroupVersionKind, TypeMeta},
-    discovery::{Discovery, Scope},
+    api::{DynamicObject, TypeMeta},
+    discovery::Scope,
 };
 
 /// Rules without words, and with any.
@@ -90,13 +90,12 @@ async fn nodes(
     let text = changes.replace('$', &scene.namespace).replace('@', "10.96.0");
     let states: [Vec<Value>; 2] =
         [serde_saphyr::from_str(&state(&text, false))?, serde_saphyr::from_str(&state(&text, true))?];
-    let discovery = Discovery::new(scene.client.clone()).run().await?;
     let (mut workflow, mut apis, mut names) = (Workflow::builder(), Vec::new(), Vec::new());
     let [before, after] = states;
     for (at, (before, after)) in before.into_iter().zip(after).enumerate() {
         let types: TypeMeta = serde_json::from_value(before.clone())?;
-        let found = discovery.resolve_gvk(&GroupVersionKind::try_from(&types)?);
-        let (kind, served): (ApiResource, _) = found.with_context(|| format!("no {}", types.kind))?;
+        let found = served(&scene.client, &types).await?;
+        let (kind, served) = found.with_context(|| format!("no {}", types.kind))?;
         let named = format!("{}-{at}", types.kind.to_lowercase());
         let (before, after) = (listed(before)?, listed(after)?);
         let wanted = move |primary: &TestResource| {

@@ -1,13 +1,10 @@
 //! What nobody has changed is written once, whatever zeros, empty maps and defaults are in it: `untouched.yaml` has what operators write of
 //! each kind.
 
-use super::listed;
+use super::{listed, served};
 use integration_tests::prelude::*;
 use k8s_openapi::apiextensions_apiserver::pkg::apis::apiextensions::v1::CustomResourceDefinition;
-use kube::{
-    api::{GroupVersionKind, TypeMeta},
-    discovery::{Discovery, Scope},
-};
+use kube::{api::TypeMeta, discovery::Scope};
 
 const WAY: &str = r#"
 metadata: { name: ways.untouched.example.com }
@@ -40,11 +37,10 @@ async fn nodes(scene: &Scene, applies: bool) -> Result<(Workflow<TestResource>, 
     scene.cluster.install_crds([way]).await?;
     let objects: Vec<Value> =
         serde_saphyr::from_str(&include_str!("untouched.yaml").replace('$', &scene.namespace))?;
-    let discovery = Discovery::new(scene.client.clone()).run().await?;
     let (mut workflow, mut number, mut lacking) = (Workflow::builder(), 0, BTreeSet::new());
     for (at, object) in objects.into_iter().enumerate() {
         let types: TypeMeta = serde_json::from_value(object.clone())?;
-        let Some((kind, served)) = discovery.resolve_gvk(&GroupVersionKind::try_from(&types)?) else {
+        let Some((kind, served)) = served(&scene.client, &types).await? else {
             lacking.insert(types.kind);
             continue;
         };

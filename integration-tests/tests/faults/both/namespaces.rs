@@ -46,7 +46,7 @@ async fn f31_an_operator_whose_own_namespace_is_deleted_ends_well_when_it_is_tol
     // Whether a run is quicker than the end of the namespace is chance.
     scene.failures.allow("its namespace is being terminated");
     // Its rights and its account go as well.
-    scene.failures.allow("is forbidden");
+    scene.failures.allow("(403 Forbidden)");
     scene.failures.allow("(401 Unauthorized)");
     let user = format!("system:serviceaccount:{}:operator", scene.namespace);
     let all = |group: &str, resources: &[&str]| json!({ "apiGroups": [group], "resources": resources, "verbs": ["*"] });

@@ -46,7 +46,7 @@ fn unread(node: &str, reading: &Reading, facts: &Facts<'_>) -> Option<Mistake> {
     match facts.sources.iter().find(|known| known.name == **source) {
         None => Some(unknown(node, source, &declare(), facts)),
         Some(DeclaredSource { contents: SourceContents::Objects { of: found, kind: other, .. }, .. }) => {
-            let same = found == of && (other.group(), other.kind()) == (kind.group(), kind.kind());
+            let same = found == of && other.is_kind_of(kind);
             let version = |with: &ResourceType| format!("{} of `{}`", objects(with), with.api_version());
             let (wanted, found) = match wanted == objects(other) {
                 true => (version(kind), version(other)),
@@ -62,9 +62,7 @@ fn unread(node: &str, reading: &Reading, facts: &Facts<'_>) -> Option<Mistake> {
 /// A dependent that reads all objects of its primary, where no source would relate any to it.
 fn unrelated(node: &Node, Reading { of, kind, .. }: &Reading, facts: &Facts<'_>) -> Option<Mistake> {
     let relates = |source: &DeclaredSource| match &source.contents {
-        SourceContents::Objects { of: found, kind: other, .. } => {
-            found == of && (other.group(), other.kind()) == (kind.group(), kind.kind())
-        }
+        SourceContents::Objects { of: found, kind: other, .. } => found == of && other.is_kind_of(kind),
         _ => false,
     };
     let is_all = node.declaration.several && !facts.sources.iter().any(relates);

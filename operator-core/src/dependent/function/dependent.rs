@@ -146,8 +146,8 @@ impl<'r> Usual<'r> {
         Self(way)
     }
 
-    /// Creates wanted objects that are missing, changes those that differ, and deletes those that are no longer wanted.
-    /// Returns what was done.
+    /// Creates wanted objects that are missing, and changes those that differ. Returns what was done. Objects that are no
+    /// longer wanted are deleted later, when everything behind the node was brought about.
     ///
     /// # Errors
     /// If the wanted objects can't be determined, or can't be written.

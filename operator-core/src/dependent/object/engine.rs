@@ -84,16 +84,16 @@ impl ObjectEngine {
         Ok(Ok(found))
     }
 
-    /// The only object that is read and isn't there, in words.
-    async fn lacking(&self, asked: Asked<'_>) -> Result<String, BoxError> {
+    /// The only object that is read and isn't there, and who might make it, in words.
+    async fn lacking(&self, asked: Asked<'_>) -> Result<(String, String), BoxError> {
         let (kind, primary) = (&self.managed.kind, ObjectKey::in_meta(asked.primary.meta()));
         let sought = self.question.sought(asked).await?;
         let key = sought.wanted().and_then(|sought| sought.key(kind.is_namespaced(), &primary));
         Ok(match key {
             Some(key) => {
-                format!("{kind} {key} not found; {}", asked.context.shared().marks.nodes().makers(kind))
+                (format!("{kind} {key} not found"), asked.context.shared().marks.nodes().makers(kind))
             }
-            None => format!("no {kind} that belongs to {primary} found"),
+            None => (format!("no {kind} that belongs to {primary} found"), String::new()),
         })
     }
 
@@ -113,23 +113,27 @@ impl ObjectEngine {
         items.work(work).await;
         own.remember(&jobs).await.map_err(Error::boxed)?;
         let (result, over) = (items.finish()?, over.into_inner());
-        if self.several {
-            return Ok(result.desiring(desired.len()).over(over));
-        }
-        Ok(result.over(over))
+        let result = result.over(over);
+        self.with_leftovers(&own, desired, if self.several { result.desiring(desired.len()) } else { result })
     }
 
-    /// Whether there are objects that the node has made and no longer wants.
-    fn leaves(&self, asked: Asked<'_>, result: &ReconcileResult) -> Result<bool, BoxError> {
+    /// The result with the knowledge whether there are objects that the node has made and no longer wants.
+    fn with_leftovers(
+        &self,
+        own: &OfPrimary<'_>,
+        desired: &ByKey,
+        result: ReconcileResult,
+    ) -> Result<ReconcileResult, BoxError> {
         // The wanted object comes first: when the name changes, one of the two exists at any time.
         let exists = self.several || !result.operations().is_empty() || result.has_nothing_to_show();
-        if !exists || !self.managed.capabilities.can_delete() {
-            return Ok(false);
-        }
-        let Some(wanted) = self.question.known::<ByKey>(asked) else { return Ok(false) };
-        let own = self.managed.of_primary(asked).map_err(Error::boxed)?;
-        let is_wanted = |key: &ObjectKey| wanted.wanted().is_none_or(|desired| has(desired, key));
-        Ok(!own.removable_but(&is_wanted).map_err(Error::boxed)?.is_empty())
+        let may_leave = exists && self.managed.capabilities.can_delete();
+        let leaves = may_leave && !Self::leftovers(own, desired)?.is_empty();
+        Ok(result.leaving(leaves))
+    }
+
+    /// The objects that the node has made and no longer wants.
+    fn leftovers(own: &OfPrimary<'_>, desired: &ByKey) -> Result<Vec<AnyObject>, BoxError> {
+        own.removable_but(&|key| has(desired, key)).map_err(Error::boxed)
     }
 
     /// Creates or changes one object, as far as the dependent may.
@@ -208,31 +212,31 @@ impl Engine for ObjectEngine {
                     Err(why) => return Ok(ReconcileResult::unknown(why)),
                 };
                 if found.is_empty() && !self.several {
-                    return Ok(ReconcileResult::lacks(self.lacking(asked).await?));
+                    let (what, who) = self.lacking(asked).await?;
+                    return Ok(ReconcileResult::lacks(what, who));
                 }
                 let found = found.into_iter();
                 let found = found.map(|object| (Operation::Matched, self.managed.secondary(object)));
                 return Ok(ReconcileResult::aggregated(found.collect()));
             }
-            let result = match self.question.own() {
-                Some(own) => own.reconcile(asked, Usual::new(self.bring_all_about(asked).boxed())).await?,
-                None => self.bring_all_about(asked).await?,
-            };
-            let leaves = self.leaves(asked, &result)?;
-            Ok(result.leaving(leaves))
+            let Some(way) = self.question.own() else { return self.bring_all_about(asked).await };
+            let result = way.reconcile(asked, Usual::new(self.bring_all_about(asked).boxed())).await?;
+            // It may be another result than the usual one.
+            let Some(wanted) = self.question.known::<ByKey>(asked) else { return Ok(result.leaving(false)) };
+            let Some(desired) = wanted.wanted() else { return Ok(result.leaving(false)) };
+            self.with_leftovers(&self.managed.of_primary(asked).map_err(Error::boxed)?, desired, result)
         }
         .boxed()
     }
 
     fn sweep<'r>(&'r self, asked: Asked<'r>) -> Answer<'r, ReconcileResult> {
         async move {
-            let Some(wanted) = self.question.known::<ByKey>(asked) else {
+            let wanted = self.question.known::<ByKey>(asked);
+            let Some(desired) = wanted.as_ref().and_then(|wanted| wanted.wanted()) else {
                 return Ok(ReconcileResult::nothing());
             };
             let own = self.managed.of_primary(asked).map_err(Error::boxed)?;
-            let is_wanted = |key: &ObjectKey| wanted.wanted().is_none_or(|desired| has(desired, key));
-            let left = own.removable_but(&is_wanted).map_err(Error::boxed)?;
-            let (mut unwanted, kept) = own.without_others(left);
+            let (mut unwanted, kept) = own.without_others(Self::leftovers(&own, desired)?);
             unwanted.retain(|object| self.several || own.may_forget(object, self.managed.prunes_data));
             let mut items = Items::default();
             items.work(self.removals(&own, unwanted, false)).await;

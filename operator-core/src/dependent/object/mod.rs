@@ -74,10 +74,8 @@ impl Managed {
     /// The running event source.
     pub(in crate::dependent) fn source(&self, context: &AnyContext) -> Result<Arc<AnySecondary>, Error> {
         let name = &*self.source.name;
-        let source = context.event_source(self.of, name).filter(|source| {
-            let (of, wanted) = (source.resource_type(), &self.kind);
-            (of.group(), of.kind()) == (wanted.group(), wanted.kind())
-        });
+        let source = context.event_source(self.of, name);
+        let source = source.filter(|source| source.resource_type().is_kind_of(&self.kind));
         Ok(source.ok_or_else(|| operations::Error::UnknownEventSource {
             name: name.to_owned(),
             kind: self.kind.kind().to_owned(),

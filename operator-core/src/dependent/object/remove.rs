@@ -1,9 +1,6 @@
 //! Deletes the objects that a node has made. Only the marks decide which these are: neither `desired` nor a mapper is called.
 
-use std::{
-    collections::{BTreeMap, BTreeSet},
-    sync::Arc,
-};
+use std::{collections::BTreeMap, sync::Arc};
 
 use futures::FutureExt;
 
@@ -103,7 +100,6 @@ impl OfPrimary<'_> {
         all.retain(|object| match self.is_wanted_by_others(&**object) {
             Ok(wanted) => !wanted,
             Err(nodes) => {
-                self.asked.context.remembered().lock().note_undecided(&self.marks.node);
                 let key = ObjectKey::in_meta(object.meta());
                 kept.push(format!("{key} stays until {} has said what it wants", nodes.join(" and ")));
                 false
@@ -170,19 +166,13 @@ impl OfPrimary<'_> {
     /// Deletes the leftovers of nodes that the controller no longer has: those of `node`, or of all such nodes without
     /// it. Returns the number of these objects.
     pub(super) async fn prune(&self, node: Option<&str>, prunes_data: bool) -> Result<usize, Error> {
-        let undecided = match node {
-            Some(_) => BTreeSet::new(),
-            None => self.asked.context.remembered().lock().undecided().clone(),
-        };
         let former = |object: &dyn Object| {
             let by = self.marks.former_node(object.meta());
-            by.is_some_and(|by| node.is_none_or(|node| node == by)) || self.is_nobodys(object, &undecided)
+            by.is_some_and(|by| node.is_none_or(|node| node == by))
         };
         let mut removed = 0;
         // An object that was found to be as desired is wanted by an existing node.
-        for object in
-            self.with_its_label(&|_, kept| !undecided.is_empty() || kept.verdict().get().is_none(), former)?
-        {
+        for object in self.with_its_label(&|_, kept| kept.verdict().get().is_none(), former)? {
             if self.is_unwanted(&*object) && self.may_forget(&object, prunes_data) {
                 if object.meta().deletion_timestamp.is_none() {
                     tracing::info!(
@@ -196,13 +186,6 @@ impl OfPrimary<'_> {
             }
         }
         Ok(removed)
-    }
-
-    /// Whether one of these nodes has made the object, and no node wants it.
-    fn is_nobodys(&self, object: &dyn Object, makers: &BTreeSet<String>) -> bool {
-        let is_made =
-            !makers.is_empty() && self.marks.maker(object.meta()).is_some_and(|by| makers.contains(by));
-        is_made && self.is_unwanted(object)
     }
 
     /// Whether each node that writes this kind has said its names, and none is this object's.

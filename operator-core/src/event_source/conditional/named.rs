@@ -47,22 +47,22 @@ impl NamedKeys {
     /// The primaries that name this object.
     pub(crate) fn primaries_of(&self, kind: &ResourceType, key: &ObjectKey) -> BTreeSet<ObjectKey> {
         let kinds = self.0.lock();
-        let users = kinds.iter().filter(|(of, _)| is_same(of, kind)).filter_map(|(_, keys)| keys.get(key));
+        let users = kinds.iter().filter(|(of, _)| of.is_kind_of(kind)).filter_map(|(_, keys)| keys.get(key));
         users.flatten().map(|(primary, _)| primary.clone()).collect()
     }
 
     fn add(&self, kind: &ResourceType, key: &ObjectKey, user: User) {
         let kinds = &mut *self.0.lock();
-        if !kinds.iter().any(|(of, _)| is_same(of, kind)) {
+        if !kinds.iter().any(|(of, _)| of.is_kind_of(kind)) {
             kinds.push((kind.clone(), BTreeMap::new()));
         }
-        if let Some((_, keys)) = kinds.iter_mut().find(|(of, _)| is_same(of, kind)) {
+        if let Some((_, keys)) = kinds.iter_mut().find(|(of, _)| of.is_kind_of(kind)) {
             keys.entry(key.clone()).or_default().insert(user);
         }
     }
 
     fn remove(&self, kind: &ResourceType, key: &ObjectKey, user: &User) {
-        for (_, keys) in self.0.lock().iter_mut().filter(|(of, _)| is_same(of, kind)) {
+        for (_, keys) in self.0.lock().iter_mut().filter(|(of, _)| of.is_kind_of(kind)) {
             if keys.get_mut(key).is_some_and(|users| users.remove(user) && users.is_empty()) {
                 keys.remove(key);
             }
@@ -71,10 +71,6 @@ impl NamedKeys {
 }
 
 debug_of!(NamedKeys: "NamedKeys", |it| kinds: it.0.lock().len());
-
-fn is_same(one: &ResourceType, other: &ResourceType) -> bool {
-    (one.group(), one.kind()) == (other.group(), other.kind())
-}
 
 /// A key that a node of a primary names, in the primary's scope.
 struct Naming {
@@ -147,7 +143,7 @@ impl NamedObjects {
     /// Whether objects of that type, and of that kind if one is given, are read by key.
     pub(crate) fn declares(&self, of: RustType, kind: Option<&ResourceType>) -> bool {
         let is = |source: &NamedEventSource| {
-            source.of() == of && kind.is_none_or(|kind| is_same(source.resource_type(), kind))
+            source.of() == of && kind.is_none_or(|kind| source.resource_type().is_kind_of(kind))
         };
         self.kinds.lock().values().any(|kind| is(&kind.source))
     }

@@ -153,7 +153,7 @@ impl World {
     }
 
     fn serves(&self, kind: &ResourceType) -> bool {
-        !self.lacks.iter().any(|lacks| (lacks.group(), lacks.kind()) == (kind.group(), kind.kind()))
+        !self.lacks.iter().any(|lacks| lacks.is_kind_of(kind))
     }
 }
 

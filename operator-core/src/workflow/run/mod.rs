@@ -69,8 +69,7 @@ pub(super) async fn run(
     unfinished: Unfinished<'_>,
     invoker: Invoker,
 ) -> WorkflowResult {
-    let (only, settled) = (None, Mutex::default());
-    let run = WorkflowRun { workflow, primary, context, cleans_up: is_cleanup, only, settled };
+    let run = WorkflowRun { workflow, primary, context, cleans_up: is_cleanup, only: None };
     let note = |result: &WorkflowResult, is_done: bool| {
         if is_cleanup {
             context.remembered().lock().note_cleanup(workflow.id, result, is_done);
@@ -104,8 +103,6 @@ struct WorkflowRun<'r> {
     cleans_up: bool,
     /// The nodes that take part, if not all do.
     only: Option<&'r Only>,
-    /// The nodes about which nothing more is done but removals, as far as this is certain.
-    settled: Mutex<BTreeSet<NodeId>>,
 }
 
 /// The progress of a run. If it is dropped before its end, it reports that.
@@ -219,7 +216,7 @@ impl WorkflowRun<'_> {
                     postponed.push(step);
                     continue;
                 }
-                let known = self.known(step, &mut records.get(node));
+                let known = self.known(step, plan, &mut records.get(node));
                 let known = match known {
                     Some(known) => Some(known),
                     None => {
@@ -258,11 +255,9 @@ impl WorkflowRun<'_> {
         node: NodeId,
         steps: &mut Vec<Step>,
     ) {
+        let is_wish = matches!(answer, Reply::Checked(_) | Reply::Judged(_));
         answer.give(plan, node, steps);
-        if plan.fate(node) != Fate::Pending || plan.is_out(node) {
-            self.settled.lock().insert(node);
-        }
-        if !self.cleans_up && plan.is_out(node) {
+        if is_wish && plan.is_out(node) {
             let graph = &self.workflow.graph;
             let out = graph.nodes().filter(|node| plan.is_out(*node));
             let out = out.map(|node| (label_value(graph.name(node)), plan.fate(node) != Fate::Inactive));
@@ -365,8 +360,7 @@ impl ManagedWorkflow for AnyWorkflow {
         primary: &AnyObject,
         context: &Arc<AnyContext>,
     ) -> Vec<Wants> {
-        let is_kind =
-            |objects: &Objects| (objects.kind.group(), objects.kind.kind()) == (kind.group(), kind.kind());
+        let is_kind = |objects: &Objects| objects.kind.is_kind_of(kind);
         let of_kind = self.0.nodes.iter().filter(|node| {
             let declaration = node.dependent.declaration();
             declaration.outside.is_none()

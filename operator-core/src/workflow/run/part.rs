@@ -6,8 +6,6 @@
 
 use std::sync::Arc;
 
-use parking_lot::Mutex;
-
 use super::{Checked, Declared, NodeRecord, Plan, Removed, Reply, Step, WorkflowRun, pruning};
 use crate::{
     reconciler::{AnyContext, Parted, Unfinished},
@@ -97,8 +95,7 @@ pub(super) async fn reconcile(
     unfinished: Unfinished<'_>,
 ) -> Result<Parted, WorkflowError> {
     let only = Only::of(workflow, part, before)?;
-    let settled = Mutex::default();
-    let run = WorkflowRun { workflow, primary, context, cleans_up: false, only: Some(&only), settled };
+    let run = WorkflowRun { workflow, primary, context, cleans_up: false, only: Some(&only) };
     let plan = Plan::reconcile(&workflow.graph);
     let part = run.drive(plan, &|dropped| unfinished(merged(&workflow.graph, before, &dropped))).await;
     let mut all = merged(&workflow.graph, before, &part);

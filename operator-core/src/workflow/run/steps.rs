@@ -24,7 +24,7 @@ use crate::{
             is_deleted,
         },
         declare::{any_node::AnyNode, ending::Ending},
-        plan::{Checked, Reconciled, Removed, Step, Swept},
+        plan::{Checked, Fate, Plan, Reconciled, Removed, Step, Swept},
     },
 };
 
@@ -65,7 +65,7 @@ impl WorkflowRun<'_> {
     }
 
     /// The answer, if nothing more has to be evaluated: most nodes have no conditions.
-    pub(super) fn known(&self, step: Step, record: &mut NodeRecord) -> Option<Reply> {
+    pub(super) fn known(&self, step: Step, plan: &Plan<'_>, record: &mut NodeRecord) -> Option<Reply> {
         if !self.takes_part(step.node()) {
             return self.outside(step, record);
         }
@@ -75,6 +75,11 @@ impl WorkflowRun<'_> {
             Step::Sweep(_) => {
                 let leaves = record.reconciled.as_ref().is_some_and(ReconcileResult::leaves);
                 return (!leaves).then_some(Reply::Swept(Swept::Done));
+            }
+            // What a sibling may still make is read once nothing else can be done.
+            Step::Reconcile(node) if !record.was_open && self.may_come(node, plan) => {
+                record.was_open = true;
+                return Some(Reply::Reconciled(Reconciled::Open));
             }
             Step::Reconcile(_) | Step::Delete(_) => return None,
         };
@@ -147,10 +152,6 @@ impl WorkflowRun<'_> {
         node: &AnyNode,
         record: &Mutex<NodeRecord>,
     ) -> Result<Reconciled, BoxError> {
-        // What a sibling may still make is read once nothing else can be done.
-        if self.may_come(id) && !std::mem::replace(&mut record.lock().was_open, true) {
-            return Ok(Reconciled::Open);
-        }
         let call = node.dependent.attempt(self.primary, self.context);
         let reconciled = match self.called(Part::Dependent, record, call).await {
             Ok(reconciled) => reconciled,
@@ -158,7 +159,7 @@ impl WorkflowRun<'_> {
         };
         let (nothing, complete) = (reconciled.operations().is_empty(), reconciled.check());
         let is_unknown = reconciled.is_unknown();
-        let lacking = reconciled.lacking().map(str::to_owned);
+        let lacking = reconciled.lacking().cloned();
         let going = reconciled.going().filter(|_| node.dependent.capabilities().can_write());
         record.lock().reconciled = Some(reconciled);
         if let Err(error) = complete {
@@ -169,14 +170,14 @@ impl WorkflowRun<'_> {
             return Ok(Reconciled::Waiting);
         }
         if is_unknown || nothing && node.has_to_be_found() {
-            let mut lacking = lacking.unwrap_or_else(|| "nothing found".to_owned());
-            if let Some((maker, of)) = self.makers(id, true).next().filter(|_| !is_unknown) {
-                let (kind, reader) = (of.kind.kind(), node.name());
-                // Who might make it is told by name.
-                let what = lacking.split("; ").next().unwrap_or_default();
-                lacking = format!("{what}; {maker} makes {kind}s and waits for {reader}");
-            }
-            record.lock().reason = lacking;
+            let (what, who) = lacking.unwrap_or_else(|| ("nothing found".to_owned(), String::new()));
+            let behind = self.workflow.graph.transitive_dependents_of(id);
+            let waiting = self.makers(id).find(|(maker, _)| behind.contains(maker) && !is_unknown);
+            let who = waiting.map_or(who, |(maker, of)| {
+                let maker = self.workflow.graph.name(maker);
+                format!("{maker} makes {}s and waits for {}", of.kind.kind(), node.name())
+            });
+            record.lock().reason = if who.is_empty() { what } else { format!("{what}; {who}") };
             return Ok(Reconciled::NotReady);
         }
         let ready = self.ask(ConditionKind::Ready, node, &node.ready, record).await?;
@@ -184,28 +185,29 @@ impl WorkflowRun<'_> {
     }
 
     /// Whether a sibling that doesn't come after this node, which only reads, may still make what the node reads.
-    fn may_come(&self, id: NodeId) -> bool {
-        self.makers(id, false).next().is_some()
+    fn may_come(&self, id: NodeId, plan: &Plan<'_>) -> bool {
+        let mut open =
+            self.makers(id).filter(|(maker, _)| plan.fate(*maker) == Fate::Pending && !plan.is_out(*maker));
+        let Some(first) = open.next() else { return false };
+        let behind = self.workflow.graph.transitive_dependents_of(id);
+        std::iter::once(first).chain(open).any(|(maker, _)| !behind.contains(&maker))
     }
 
-    /// The nodes that make objects of the kind that this node only reads: those that come after it, or the others whose work
-    /// isn't done yet.
-    fn makers(&self, id: NodeId, behind: bool) -> impl Iterator<Item = (&str, &Objects)> {
-        let graph = &self.workflow.graph;
+    /// The nodes that make objects of the kind that this node only reads; none if it doesn't.
+    fn makers(&self, id: NodeId) -> impl Iterator<Item = (NodeId, &Objects)> {
         let declared = |id: NodeId| self.workflow.nodes[id.index()].dependent.declaration();
-        let read =
-            declared(id).objects.as_ref().filter(|_| declared(id).capabilities == Capabilities::READ_ONLY);
-        let after = if read.is_some() { graph.transitive_dependents_of(id) } else { Vec::new() };
-        let makers = graph.nodes().filter(move |node| {
-            let is_open = || !self.settled.lock().contains(node);
-            *node != id && self.takes_part(*node) && after.contains(node) == behind && (behind || is_open())
-        });
-        makers.filter_map(move |node| {
-            let (read, made) = (read?, declared(node).objects.as_ref()?);
-            let is_same = (read.kind.group(), read.kind.kind()) == (made.kind.group(), made.kind.kind());
-            let makes =
-                is_same && declared(node).capabilities.can_create() && declared(node).outside.is_none();
-            makes.then(|| (graph.name(node), made))
+        let reads = declared(id).capabilities == Capabilities::READ_ONLY;
+        let read = declared(id).objects.as_ref().filter(|_| reads);
+        read.into_iter().flat_map(move |read| {
+            self.workflow.graph.nodes().filter(move |node| *node != id && self.takes_part(*node)).filter_map(
+                move |node| {
+                    let of = declared(node);
+                    let makes = of.capabilities.can_create() && of.outside.is_none();
+                    let made =
+                        of.objects.as_ref().filter(|made| makes && made.kind.is_kind_of(&read.kind))?;
+                    Some((node, made))
+                },
+            )
         })
     }
 

@@ -156,6 +156,8 @@ async fn what_a_finalizer_keeps_is_created_by_a_later_run() -> Result<()> {
     .await?;
     // What a run gets decides whether it deletes: the first one does, and the second one gets what is going.
     eventually("a run meanwhile", async || Ok((made.count("get 200") >= 2).then_some(()))).await?;
+    // An event during the second failure in a row would wait for the retry.
+    operator.settled().await?;
     edit::<Deployment>(&scene, json!([{ "op": "remove", "path": "/metadata/finalizers" }])).await?;
     eventually("the new object", async || {
         let now = scene.api::<Deployment>().get_opt("one-web").await?;
