@@ -53,6 +53,7 @@ fn reconcile(graph: &Graph, steps: &mut Vec<Step>, check: impl Fn(usize) -> Chec
             Step::Sweep(node) => plan.swept(node, Swept::Done, steps),
             Step::Delete(node) => plan.removed(node, Removed::Gone, steps),
         }
+        plan.remove(&[], steps);
     }
     assert!(plan.is_finished());
     plan.fates().filter(|(_, fate)| *fate == Fate::Ready).count()
@@ -61,6 +62,7 @@ fn reconcile(graph: &Graph, steps: &mut Vec<Step>, check: impl Fn(usize) -> Chec
 fn cleanup(graph: &Graph, steps: &mut Vec<Step>) -> usize {
     let mut plan = Plan::cleanup(graph);
     plan.start(steps);
+    plan.remove(&[], steps);
     while let Some(step) = steps.pop() {
         plan.removed(step.node(), Removed::Gone, steps);
     }

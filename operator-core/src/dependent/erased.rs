@@ -9,6 +9,7 @@ use super::{
     function::{Answered, Judged, Usual, Want},
 };
 use crate::{
+    environment::fenced_future,
     event_source::{ScopeSlot, SourceDeclaration},
     reconciler::{AnyContext, BoxError, Context, MemoKey},
     resource::{Access, AnyObject, Draft, KubeObject, Object, ObjectKey},
@@ -134,6 +135,12 @@ pub(crate) trait Engine: Send + Sync {
     fn prune<'r>(&'r self, asked: Asked<'r>, pruning: Pruning) -> Answer<'r, usize> {
         let _ = (asked, pruning);
         async { Ok(0) }.boxed()
+    }
+
+    /// The only object that it reads; `None` if that isn't known yet in this run, or it reads several.
+    fn reads(&self, asked: Asked<'_>) -> Option<ObjectKey> {
+        let _ = asked;
+        None
     }
 
     /// Whether it wants an object with this key; `None` if that isn't known yet in this run. By default it wants none.
@@ -392,6 +399,25 @@ impl AnyDependent {
         pruning: Pruning,
     ) -> Result<usize, BoxError> {
         self.engine.prune(self.asked(primary, context), pruning).await
+    }
+
+    /// The only object that it reads; `None` if that can't be said before its turn, or it reads several.
+    pub(crate) fn reads(&self, of: &AnyObject, context: &Arc<AnyContext>) -> Option<ObjectKey> {
+        self.ask_early(of, context);
+        self.engine.reads(self.asked(of, context))
+    }
+
+    /// Whether it may want an object with this key: `true` also if that can't be said before its turn.
+    pub(crate) fn may_want(&self, key: &ObjectKey, of: &AnyObject, context: &Arc<AnyContext>) -> bool {
+        self.ask_early(of, context);
+        self.wants(key, of, context) != Some(false)
+    }
+
+    /// Asks a function of the primary alone before its turn. What goes wrong is told in its turn.
+    fn ask_early(&self, of: &AnyObject, context: &Arc<AnyContext>) {
+        if self.declaration.early {
+            drop(fenced_future(self.engine.wish(self.asked(of, context))).now_or_never());
+        }
     }
 
     /// Whether it wants an object with this key; `None` if that isn't known yet in this run.

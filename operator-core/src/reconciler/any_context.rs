@@ -162,32 +162,39 @@ impl AnyContext {
         watched.then(|| self.shared.sources.of_this_kind(of, kind, &self.run.key)).ok_or_else(unwatched)
     }
 
-    /// These objects of a source, without those that are going: a node of the run has made them for the primary, and no
-    /// node wants them any more.
+    /// These objects of a source, for the function of a node if there is one, without those that are going: a node of the run
+    /// has made them for the primary, and no node wants them any more.
     pub(crate) fn shown(
         self: &Arc<Self>,
         source: &AnySecondary,
         objects: impl Iterator<Item = Result<AnyObject, Unopened>>,
+        node: Option<&str>,
     ) -> Result<Vec<AnyObject>, Unopened> {
         let is_shown = |object: &Result<AnyObject, Unopened>| {
-            object.as_ref().map_or(true, |object| !self.is_going(source.resource_type(), &**object))
+            let Ok(object) = object else { return true };
+            let Some(maker) = self.maker(&**object) else { return true };
+            if let Some(node) = node {
+                self.remembered().lock().note_read(node, maker);
+            }
+            !self.is_going(source.resource_type(), &**object, maker)
         };
         objects.filter(is_shown).collect()
     }
 
-    fn is_going(self: &Arc<Self>, kind: &ResourceType, object: &dyn Object) -> bool {
-        let (Some(workflow), Some(labels)) = (&self.shared.workflow, &object.meta().labels) else {
-            return false;
-        };
-        let names = self.shared.marks.names();
-        let is_own =
-            labels.get(names.owner()).is_some_and(|owner| *owner == label_value(self.run.uid.as_str()));
-        let Some(maker) = labels.get(names.node()).filter(|_| is_own) else { return false };
+    /// The node that has made an object for the primary of the run, by the value of its label.
+    fn maker<'o>(&self, object: &'o dyn Object) -> Option<&'o str> {
+        let (labels, names) = (object.meta().labels.as_ref()?, self.shared.marks.names());
+        let is_own = *labels.get(names.owner())? == label_value(self.run.uid.as_str());
+        labels.get(names.node()).filter(|_| is_own).map(String::as_str)
+    }
+
+    fn is_going(self: &Arc<Self>, kind: &ResourceType, object: &dyn Object, maker: &str) -> bool {
+        let Some(workflow) = &self.shared.workflow else { return false };
         let takes_no_part = self.remembered().lock().is_going(maker) == Some(false);
         let Some(primary) = self.own_primary().filter(|_| !takes_no_part) else { return false };
         let wants = workflow.wants(kind, &ObjectKey::in_meta(object.meta()), &primary, self);
         wants.iter().all(|one| one.wants != Some(true))
-            && wants.iter().any(|one| one.node == *maker && one.wants == Some(false))
+            && wants.iter().any(|one| one.node == maker && one.wants == Some(false))
     }
 
     /// The same sources, which the function of a node asks for the object with that key, or for all of the primary.

@@ -144,7 +144,9 @@ impl<P: KubeObject> Context<P> {
     pub fn secondaries<K: KubeObject>(&self) -> Result<Vec<Arc<K>>, Error> {
         let of = RustType::of::<K>();
         let sources = self.any.asked(self.any.watched(of)?, None, self.node.as_deref());
-        typed(sources, |source| self.any.shown(source, source.secondaries_of(self.any.primary_key())))
+        typed(sources, |source| {
+            self.any.shown(source, source.secondaries_of(self.any.primary_key()), self.node.as_deref())
+        })
     }
 
     /// Any object of type `K` that the controller watches, whatever it belongs to.
@@ -193,7 +195,9 @@ impl<P: KubeObject> Context<P> {
     pub fn secondaries_of_kind<K: KubeObject>(&self, kind: &ResourceType) -> Result<Vec<Arc<K>>, Error> {
         let sources =
             self.any.asked(self.any.watched_kind(RustType::of::<K>(), kind)?, None, self.node.as_deref());
-        typed(sources, |source| self.any.shown(source, source.secondaries_of(self.any.primary_key())))
+        typed(sources, |source| {
+            self.any.shown(source, source.secondaries_of(self.any.primary_key()), self.node.as_deref())
+        })
     }
 
     /// Any object of exactly this kind that the controller watches, whatever it belongs to.
@@ -230,8 +234,9 @@ impl<P: KubeObject> Context<P> {
         sources: impl Iterator<Item = Arc<AnySecondary>>,
         key: &ObjectKey,
     ) -> Result<Option<Arc<K>>, Error> {
-        let found =
-            distinct(sources, |source| self.any.shown(source, source.get(key).transpose().into_iter()))?;
+        let found = distinct(sources, |source| {
+            self.any.shown(source, source.get(key).transpose().into_iter(), self.node.as_deref())
+        })?;
         Ok(found.into_iter().find_map(|object| object.typed()))
     }
 

@@ -94,6 +94,9 @@ pub(crate) struct Parted {
 /// The delay after which a primary runs again, at the latest, if another system was asked to delete something for it.
 const ASKED_AGAIN_AFTER: Duration = Duration::from_secs(10);
 
+/// By nodes, what the others have made that each was shown.
+pub(crate) type Reads = BTreeMap<String, BTreeSet<String>>;
+
 /// The results of one run: complete, or as far as the workflow got before it was dropped.
 #[derive(Debug, Default)]
 pub(crate) struct Remembered {
@@ -105,6 +108,8 @@ pub(crate) struct Remembered {
     again_in: Option<Duration>,
     /// The nodes, by the values of their labels, that aren't wanted (`true`) or take no part.
     out: BTreeMap<String, bool>,
+    /// The reads of each node, by its name: the nodes that have made what it was shown, by the values of their labels.
+    reads: Reads,
     /// The nodes, present and former ones, whose records the run has taken care of.
     cared_for: BTreeSet<String>,
 }
@@ -138,6 +143,14 @@ impl Remembered {
         self.out.get(node).copied()
     }
 
+    /// Records that a node was shown something that the other one has made.
+    pub(crate) fn note_read(&mut self, node: &str, maker: &str) {
+        let read = self.reads.entry(node.to_owned()).or_default();
+        if node != maker && !read.contains(maker) {
+            read.insert(maker.to_owned());
+        }
+    }
+
     /// Records that the run takes care of the records of this node.
     pub(crate) fn note_records_of(&mut self, node: &str) {
         self.cared_for.insert(node.to_owned());
@@ -168,6 +181,24 @@ impl Remembered {
 }
 
 impl AnyContext {
+    /// The nodes by whose reads others are kept: what each has read in this run, or, unless this run has asked it, in the last
+    /// one that did.
+    pub(crate) fn reads(&self, is_asked: impl Fn(&str) -> bool) -> Reads {
+        let now = self.remembered().lock().reads.clone();
+        let known = self.scope().look(|known: &mut Reads| {
+            known.retain(|node, _| !is_asked(node));
+            known.extend(now.clone());
+            known.retain(|_, makers| !makers.is_empty());
+            known.clone()
+        });
+        known.unwrap_or_else(|| {
+            if !now.is_empty() {
+                self.scope().change(|known: &mut Reads| known.clone_from(&now));
+            }
+            now
+        })
+    }
+
     /// Runs the controller's workflow for the primary that `reconcile` was given, or, in a clean-up, `cleanup`, and
     /// remembers the result. For explicit invocation; otherwise it has run before that.
     pub(crate) async fn run_workflow(

@@ -2,6 +2,7 @@
 //! removed, which object it is, and what each node says is what the [oracle] expects.
 
 mod oracle;
+mod reads;
 
 use integration_tests::prelude::*;
 use operator_core::{

@@ -164,11 +164,31 @@ async fn what_depends_on_an_object_that_is_only_read_waits_for_it() -> Result<()
         assert_eq!(
             lines,
             [
-                "settings: matched, not ready: ConfigMap NAMESPACE/one not found; app makes ConfigMaps and waits for settings",
-                "app: waiting for settings to be ready: ConfigMap NAMESPACE/one not found; app makes ConfigMaps and waits for settings",
+                "settings: matched, not ready: ConfigMap NAMESPACE/one not found; in this workflow app makes objects of this kind",
+                "app: waiting for settings to be ready: ConfigMap NAMESPACE/one not found; in this workflow app makes objects of this kind",
             ]
         );
     }
+    Ok(())
+}
+
+/// What the node behind it makes.
+fn of_the_app(primary: &TestResource) -> Read<ConfigMap> {
+    Read::named(format!("{}-app", primary.name_any()))
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_read_of_what_comes_after_it_names_the_circle() -> Result<()> {
+    let (scene, (script, outcomes)) = (scene().await?, looking_on::<TestResource>());
+    let workflow = Workflow::builder().nodes((of_the_app, Child("app").node().after(of_the_app))).build()?;
+    let _operator = under(&Faults::none(), &scene, scene.managed(&script, &workflow)).await?;
+    scene.create("one", "first").await?;
+    pass(60).await;
+    let told = outcomes.lines("one");
+    assert!(
+        told[0].ends_with("one-app not found; app makes ConfigMaps and waits for of_the_app"),
+        "{told:?}"
+    );
     Ok(())
 }
 

@@ -12,7 +12,7 @@ use super::{Jobs, OfPrimary, settings::Managed};
 use crate::{
     dependent::{
         Asked, Deletion, Engine, Error,
-        erased::{Answer, Ask, Deleted, Drafts, Pruning, Question},
+        erased::{Answer, Ask, Deleted, Drafts, Pruning, Question, Sought},
         function::{Usual, Want},
         items::{Items, Work},
     },
@@ -302,6 +302,12 @@ impl Engine for ObjectEngine {
 
     fn prune<'r>(&'r self, asked: Asked<'r>, pruning: Pruning) -> Answer<'r, usize> {
         async move { self.managed.prune(asked, pruning).await.map_err(Error::boxed) }.boxed()
+    }
+
+    fn reads(&self, asked: Asked<'_>) -> Option<ObjectKey> {
+        let sought = self.question.known::<Sought>(asked).filter(|_| !self.several)?;
+        let primary = ObjectKey::in_meta(asked.primary.meta());
+        sought.wanted()?.key(self.managed.kind.is_namespaced(), &primary)
     }
 
     fn wants(&self, key: &ObjectKey, asked: Asked<'_>) -> Option<bool> {

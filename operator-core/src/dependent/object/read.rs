@@ -58,7 +58,7 @@ impl Managed {
             }
         };
         context.hold(seen.informer(), vec![key.clone()]).await?;
-        let found = context.shown(&seen, seen.get(key).transpose().into_iter());
+        let found = context.shown(&seen, seen.get(key).transpose().into_iter(), Some(asked.node));
         Ok(Ok(found.map_err(operations::Error::from)?.pop()))
     }
 
@@ -115,7 +115,8 @@ impl Managed {
         for source in &sources {
             context.hold(source.informer(), source.keys_of(primary)).await?;
         }
-        let all = |source: &AnySecondary| context.shown(source, source.secondaries_of(primary));
+        let all =
+            |source: &AnySecondary| context.shown(source, source.secondaries_of(primary), Some(asked.node));
         Ok(distinct(sources.into_iter(), all).map_err(operations::Error::from)?)
     }
 }

@@ -1,5 +1,7 @@
 //! One run of a workflow.
 
+use std::sync::Arc;
+
 use super::{
     Checked, Fate, Reconciled, Removed, Step, Swept,
     table::{NodePhase, Table},
@@ -30,6 +32,8 @@ pub struct Plan<'g> {
     waits_for: Vec<u32>,
     /// For each node the number of those behind it because of which nothing of it is removed yet.
     kept_by: Vec<u32>,
+    /// The graph of the removals: a node that reads what another one has made comes after that one. `None` if none does.
+    readers: Option<Arc<Graph>>,
     /// The nodes that require something that isn't wanted or takes no part.
     doomed: Vec<bool>,
 }
@@ -54,7 +58,8 @@ impl<'g> Plan<'g> {
             table: Table::new(graph, phase),
             stage: Stage::NotStarted,
             waits_for: graph.dependency_counts().to_vec(),
-            kept_by: graph.dependent_counts().to_vec(),
+            kept_by: Vec::new(),
+            readers: None,
             doomed: vec![false; graph.len()],
         }
     }
@@ -69,6 +74,30 @@ impl<'g> Plan<'g> {
             }
             self.conclude(0, steps);
         }
+    }
+
+    /// Whether all is applied, and [`Plan::remove`] is to be called.
+    #[must_use]
+    pub fn is_applied(&self) -> bool {
+        self.stage == Stage::Applying && self.table.is_idle()
+    }
+
+    /// Goes on to what isn't wanted any more. `reads` has the pairs of nodes of which the second one reads what the first one
+    /// has made: for the removals it comes after that one, unless that would close a circle. Does nothing before all is applied,
+    /// or the second time.
+    pub fn remove(&mut self, reads: &[(NodeId, NodeId)], steps: &mut Vec<Step>) {
+        if !self.is_applied() {
+            return;
+        }
+        self.stage = Stage::Removing;
+        self.readers = (!reads.is_empty()).then(|| Arc::new(self.graph.and_after(reads)));
+        self.kept_by = self.readers.as_deref().unwrap_or(self.graph).dependent_counts().to_vec();
+        let (first, mut free) = (steps.len(), Vec::new());
+        for node in self.graph.nodes() {
+            self.remove_if_free(node, &mut free, steps);
+        }
+        self.release_all(free, steps);
+        self.conclude(first, steps);
     }
 
     /// Takes the answer to [`Step::Check`].
@@ -174,6 +203,11 @@ impl<'g> Plan<'g> {
         self.graph.nodes().map(|node| (node, self.fate(node)))
     }
 
+    /// Whether a step about the node was requested, and isn't answered.
+    pub(in crate::workflow) fn is_asked(&self, node: NodeId) -> bool {
+        self.table.is_asked(node)
+    }
+
     /// Whether it is certain that the node isn't wanted, or takes no part.
     pub(in crate::workflow) fn is_out(&self, node: NodeId) -> bool {
         let phase = self.table.phase(node);
@@ -187,7 +221,7 @@ impl<'g> Plan<'g> {
     }
 
     /// Ends the work on one answer: sorts its steps in the order of the declarations, of which there is at most one for
-    /// each node. If nothing is under way, goes on to what was left for later.
+    /// each node. If nothing is under way, goes on to what was left for later, except for removals.
     fn conclude(&mut self, first: usize, steps: &mut Vec<Step>) {
         steps[first..].sort_unstable_by_key(|step| step.node());
         if self.table.is_idle() && self.stage == Stage::Applying {
@@ -204,16 +238,9 @@ impl<'g> Plan<'g> {
                     return;
                 }
             }
-            self.stage = Stage::Removing;
-            let mut free = Vec::new();
-            for node in self.graph.nodes() {
-                self.remove_if_free(node, &mut free, steps);
-            }
-            self.release_all(free, steps);
-            steps[first..].sort_unstable_by_key(|step| step.node());
         }
         if self.is_finished() {
-            self.table.resolve(self.graph);
+            self.table.resolve(self.graph, self.readers.as_deref().unwrap_or(self.graph));
         }
     }
 
@@ -288,8 +315,10 @@ impl<'g> Plan<'g> {
     }
 
     fn release_all(&mut self, mut free: Vec<NodeId>, steps: &mut Vec<Step>) {
+        let readers = self.readers.clone();
+        let graph = readers.as_deref().unwrap_or(self.graph);
         while let Some(node) = free.pop() {
-            for before in self.graph.dependencies_of(node) {
+            for before in graph.dependencies_of(node) {
                 self.kept_by[before.index()] -= 1;
                 self.remove_if_free(before, &mut free, steps);
             }

@@ -28,6 +28,8 @@
 //!         Step::Sweep(node) => plan.swept(node, Swept::Done, &mut steps),
 //!         Step::Judge(_) | Step::Delete(_) => unreachable!("all is ready, and nothing was to be removed"),
 //!     }
+//!     // Does nothing before all is applied, or the second time.
+//!     plan.remove(&[], &mut steps);
 //! }
 //! assert!(plan.is_finished());
 //! assert!(plan.fates().all(|(_, fate)| fate == Fate::Ready));
@@ -41,12 +43,12 @@
 //! - Exactly those nodes aren't wanted that answered [`Checked::Remove`], and those that require one that isn't wanted or
 //!   takes no part, directly or through others that answered [`Checked::Run`]. A node that answered [`Checked::Hold`],
 //!   waits, or couldn't answer stays, and so does everything that it comes after.
-//! - Something is removed once each node behind it, directly or through others, was reconciled, even if it isn't ready, was
+//! - Something is removed once each node behind it, directly or through others, and each that reads it, was reconciled, even if it isn't ready, was
 //!   removed, or takes no part.
 //! - Each gate is evaluated, even behind a node that is held, waits, failed or isn't ready.
 //! - A failure affects only the nodes behind it, and the removals before it.
-//! - A node is checked, judged, swept and deleted at most once, and reconciled at most twice, so a run ends when its steps
-//!   do. After the end every node has its [`Fate`].
+//! - A node is checked, judged, swept and deleted at most once, and reconciled once more after each [`Reconciled::Open`], when
+//!   nothing else can be done, so a run ends when its steps do. After the end every node has its [`Fate`].
 //! - Fates depend on the answers, not on the order in which they arrive. The same answers in the same order give the
 //!   same steps in the same order.
 //!

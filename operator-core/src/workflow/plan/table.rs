@@ -48,6 +48,12 @@ impl Table {
         self.unanswered == 0
     }
 
+    pub(super) fn is_asked(&self, node: NodeId) -> bool {
+        let phase = self.phase(node);
+        let applies = matches!(phase, NodePhase::Checking | NodePhase::Judging | NodePhase::Reconciling);
+        applies || matches!(phase, NodePhase::Sweeping(_) | NodePhase::Deleting)
+    }
+
     pub(super) fn phase(&self, node: NodeId) -> NodePhase {
         self.phases[node.index()]
     }
@@ -99,15 +105,15 @@ impl Table {
     }
 
     /// Once nothing more will happen: determines for each node about which nothing was done which other node is the
-    /// cause.
-    pub(super) fn resolve(&mut self, graph: &Graph) {
+    /// cause. `removals` is the graph of the removals.
+    pub(super) fn resolve(&mut self, graph: &Graph, removals: &Graph) {
         let blocked = |phase: &NodePhase| matches!(phase, NodePhase::Retained { .. });
         if self.phases.iter().any(blocked) {
             self.blame_for_what_waits(graph);
         }
         let is_obstacle = |node| self.fate(node).removal_obstacle().is_some();
         if !self.keeping.is_empty() || graph.nodes().any(is_obstacle) {
-            self.blame_for_what_is_left(graph);
+            self.blame_for_what_is_left(removals);
         }
     }
 

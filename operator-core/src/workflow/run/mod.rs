@@ -40,7 +40,7 @@ use super::{
     plan::{Checked, Fate, Plan, Reconciled, Removed, Step, Swept},
 };
 use crate::{
-    dependent::Objects,
+    dependent::{Capabilities, Objects},
     environment::Now,
     observe::Observation,
     reconciler::{AnyContext, ManagedWorkflow, Parted, Unfinished, Wants},
@@ -236,7 +236,13 @@ impl WorkflowRun<'_> {
                 }
             }
             steps.clear();
-            let Some((node, answer)) = under_way.next().await else { break };
+            let Some((node, answer)) = under_way.next().await else {
+                if !plan.is_applied() {
+                    break;
+                }
+                plan.remove(&self.reads(records), &mut steps);
+                continue;
+            };
             let Some(answer) = answer else {
                 activating.remove(&node);
                 steps.extend(postponed.extract_if(.., |step| step.node() == node));
@@ -244,6 +250,27 @@ impl WorkflowRun<'_> {
             };
             self.take(answer, plan, records, node, &mut steps);
         }
+    }
+
+    /// Pairs of nodes of which the second one has read what the first one has made: in this run, or, if this run didn't ask it,
+    /// in the last one that did.
+    fn reads(&self, records: &NodeRecords) -> Vec<(NodeId, NodeId)> {
+        let graph = &self.workflow.graph;
+        // What isn't wanted any more may still be of what it has read, unless it is only read itself.
+        let is_asked = |node: &str| {
+            let Some(id) = graph.node(node) else { return true };
+            let only_reads =
+                self.workflow.nodes[id.index()].dependent.capabilities() == Capabilities::READ_ONLY;
+            let record = records.get(id);
+            record.reconciled.is_some() || only_reads && record.removes.is_some()
+        };
+        let all = self.context.reads(is_asked);
+        let pairs = all.iter().flat_map(|(by, makers)| makers.iter().map(move |maker| (maker, by)));
+        let pairs = pairs.filter_map(|(maker, by)| {
+            let maker = graph.nodes().find(|node| label_value(graph.name(*node)) == *maker);
+            Some((maker?, graph.node(by)?))
+        });
+        pairs.collect()
     }
 
     /// Passes an answer on. What isn't wanted is known to the context from now on.

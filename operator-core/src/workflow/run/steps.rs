@@ -13,6 +13,7 @@ use crate::{
     event_source::Claimant,
     observe::error_chain,
     reconciler::BoxError,
+    resource::ObjectKey,
     results::{
         ConditionKind, HoldCode, Leaving, Panicked, ReconcileResult, Secondary, Verdict,
         dependent_error::undecided,
@@ -77,7 +78,9 @@ impl WorkflowRun<'_> {
                 return (!leaves).then_some(Reply::Swept(Swept::Done));
             }
             // What a sibling may still make is read once nothing else can be done.
-            Step::Reconcile(node) if !record.was_open && self.may_come(node, plan) => {
+            Step::Reconcile(node)
+                if self.may_come(node, plan) && (!record.was_open || self.is_moving(plan)) =>
+            {
                 record.was_open = true;
                 return Some(Reply::Reconciled(Reconciled::Open));
             }
@@ -172,7 +175,10 @@ impl WorkflowRun<'_> {
         if is_unknown || nothing && node.has_to_be_found() {
             let (what, who) = lacking.unwrap_or_else(|| ("nothing found".to_owned(), String::new()));
             let behind = self.workflow.graph.transitive_dependents_of(id);
-            let waiting = self.makers(id).find(|(maker, _)| behind.contains(maker) && !is_unknown);
+            let key = self.key_of(id);
+            let waiting = self.makers(id).find(|(maker, _)| {
+                behind.contains(maker) && !is_unknown && self.may_make(*maker, key.as_ref())
+            });
             let who = waiting.map_or(who, |(maker, of)| {
                 let maker = self.workflow.graph.name(maker);
                 format!("{maker} makes {}s and waits for {}", of.kind.kind(), node.name())
@@ -190,7 +196,24 @@ impl WorkflowRun<'_> {
             self.makers(id).filter(|(maker, _)| plan.fate(*maker) == Fate::Pending && !plan.is_out(*maker));
         let Some(first) = open.next() else { return false };
         let behind = self.workflow.graph.transitive_dependents_of(id);
-        std::iter::once(first).chain(open).any(|(maker, _)| !behind.contains(&maker))
+        let key = self.key_of(id);
+        let mut all = std::iter::once(first).chain(open);
+        all.any(|(maker, _)| !behind.contains(&maker) && self.may_make(maker, key.as_ref()))
+    }
+
+    /// The only object that the node reads, if that can be said now.
+    fn key_of(&self, reader: NodeId) -> Option<ObjectKey> {
+        self.workflow.nodes[reader.index()].dependent.reads(self.primary, self.context)
+    }
+
+    fn may_make(&self, maker: NodeId, key: Option<&ObjectKey>) -> bool {
+        let maker = &self.workflow.nodes[maker.index()].dependent;
+        key.is_none_or(|key| maker.may_want(key, self.primary, self.context))
+    }
+
+    /// Whether a step is under way that isn't a read that waits for others.
+    fn is_moving(&self, plan: &Plan<'_>) -> bool {
+        self.workflow.graph.nodes().any(|node| plan.is_asked(node) && !self.may_come(node, plan))
     }
 
     /// The nodes that make objects of the kind that this node only reads; none if it doesn't.

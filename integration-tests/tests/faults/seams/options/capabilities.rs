@@ -140,7 +140,7 @@ async fn an_object_of_a_type_known_at_run_time_is_only_read() -> Result<()> {
     let one = scene.create("one", "value").await?;
     assert_eq!(written(&operator).await?, [""; 0], "it isn't there yet");
     let lines = outcomes.lines("one");
-    let maker = "ours makes ConfigMaps and waits for theirs";
+    let maker = "in this workflow ours makes objects of this kind";
     let lacking =
         format!("theirs: matched, not ready: ConfigMap {}/one-theirs not found; {maker}", scene.namespace);
     assert_eq!(lines.last(), Some(&lacking));

@@ -170,6 +170,27 @@ impl Graph {
         self.nodes().filter(|node| found[node.index()]).collect()
     }
 
+    /// The same nodes, of which each `(node, other)` says that the other one comes after the node, too. Those that would close a
+    /// circle are left out.
+    pub(in crate::workflow) fn and_after(&self, more: &[(NodeId, NodeId)]) -> Self {
+        let mut graph = self.clone();
+        for &(node, other) in more {
+            if node != other && !graph.transitive_dependents_of(other).contains(&node) {
+                graph = graph.joined(node, other);
+            }
+        }
+        graph
+    }
+
+    fn joined(&self, node: NodeId, other: NodeId) -> Self {
+        let words = |of: NodeId| {
+            let known = self.dependencies_of(of).zip(self.dependencies.edges_slice(of.0).iter().copied());
+            known.chain((of == other).then_some((node, false)))
+        };
+        let named = |of: NodeId| words(of).map(|(before, requires)| (self.name(before), requires));
+        Self::of_words(self.nodes().map(|of| (self.name(of), named(of)))).unwrap_or_else(|_| self.clone())
+    }
+
     /// The number of nodes that come one after another before this one, on the longest path to it: 0 if there are no
     /// dependencies.
     #[must_use]

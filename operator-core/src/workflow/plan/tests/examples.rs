@@ -8,6 +8,16 @@ fn run(
     declared: &[(&str, &[&'static str])],
     special: &[(&str, Answers)],
 ) -> (Vec<String>, Vec<String>) {
+    run_with_reads(kind, declared, special, &[])
+}
+
+/// The same; of each pair in `reads` the second node reads what the first one has made.
+fn run_with_reads(
+    kind: Kind,
+    declared: &[(&str, &[&'static str])],
+    special: &[(&str, Answers)],
+    reads: &[(&str, &str)],
+) -> (Vec<String>, Vec<String>) {
     let word = |name: &&'static str| (name.trim_end_matches('!'), name.ends_with('!'));
     let words = declared.iter().map(|(name, others)| (*name, others.iter().map(word).collect::<Vec<_>>()));
     let graph = Graph::of_words(words).unwrap();
@@ -20,7 +30,9 @@ fn run(
     for (name, answer) in special {
         answers[graph.node(name).unwrap().index()] = *answer;
     }
-    let scenario = Scenario { graph, depends, requires, answers };
+    let at = |name: &str| graph.node(name).unwrap().index();
+    let reads = reads.iter().map(|(made, by)| (at(made), at(by))).collect();
+    let scenario = Scenario { graph, depends, requires, reads, answers };
     let trace = scenario.run(kind, &[0]);
     let graph = &scenario.graph;
     let steps = trace.asked().into_iter().filter_map(|step| {
@@ -198,10 +210,32 @@ fn a_clean_up_begins_at_the_bottom_and_takes_no_notice_of_gates() {
 }
 
 #[test]
+fn what_is_read_goes_after_those_behind_its_reader() {
+    let nodes: &[(&str, &[&str])] = &[("secret", &[]), ("reader", &[]), ("web", &["reader"])];
+    let unwanted = ("secret", checked(Checked::Remove));
+    let read = [("secret", "reader")];
+    let not_ready = Answers { reconciled: Reconciled::NotReady, ..Answers::FINE };
+    let special = [unwanted, ("reader", not_ready)];
+    let (steps, fates) = run_with_reads(Kind::Reconcile, nodes, &special, &read);
+    assert!(!steps.contains(&"delete secret".to_owned()), "the web still names it");
+    assert_eq!(fates[0], "RemovalBlocked by web: Blocked");
+    let (_, fates) = run_with_reads(Kind::Reconcile, nodes, &[unwanted], &read);
+    assert_eq!(fates, ["Gone", "Ready", "Ready"]);
+    let (steps, _) = run_with_reads(Kind::Cleanup, nodes, &[], &read);
+    assert_eq!(steps, ["delete web", "delete reader", "delete secret"]);
+    // A circle: the maker comes after its reader.
+    let circle: &[(&str, &[&str])] = &[("reader", &[]), ("secret", &["reader"])];
+    let (steps, _) = run_with_reads(Kind::Cleanup, circle, &[], &read);
+    assert_eq!(steps, ["delete secret", "delete reader"]);
+}
+
+#[test]
 fn a_workflow_without_nodes_ends_as_it_starts() {
     let graph = Graph::new(std::iter::empty::<(&str, [&str; 0])>()).unwrap();
     let (mut plan, mut steps) = (Plan::reconcile(&graph), Vec::new());
     assert!(!plan.is_finished());
     plan.start(&mut steps);
+    assert!(plan.is_applied() && steps.is_empty());
+    plan.remove(&[], &mut steps);
     assert!(plan.is_finished() && steps.is_empty());
 }

@@ -70,7 +70,8 @@ impl Model {
     }
 
     fn remove(&mut self, scenario: &Scenario, node: usize) {
-        let mut behind = (0..scenario.depends.len()).filter(|other| scenario.depends[*other].contains(&node));
+        let keeps = scenario.keeps();
+        let mut behind = (0..keeps.len()).filter(|other| keeps[*other].contains(&node));
         if !behind.all(|other| self.settled.contains(&other)) {
             return;
         }
@@ -108,12 +109,13 @@ impl Model {
 
     fn blocked(&self, scenario: &Scenario, node: usize) -> Fate {
         let removal = self.unwanted.contains(&node);
+        let keeps = scenario.keeps();
         let mut ring = BTreeSet::from([node]);
         // One ring of neighbours after the other; the first in the nearest ring is to blame.
         for _ in 0..scenario.depends.len() {
             let neighbour = |other: &usize| {
                 let towards = |from: &usize| scenario.depends[*from].contains(other);
-                let away = |from: &usize| scenario.depends[*other].contains(from);
+                let away = |from: &usize| keeps[*other].contains(from);
                 if removal { ring.iter().any(away) } else { ring.iter().any(towards) }
             };
             let next: BTreeSet<usize> = (0..scenario.depends.len()).filter(neighbour).collect();

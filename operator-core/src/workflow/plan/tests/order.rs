@@ -138,7 +138,7 @@ proptest! {
     fn an_answer_that_nobody_asked_for_is_ignored(
         scenario in scenarios(), kind in kinds(), noise in any::<u32>(),
     ) {
-        let mut plan = Driven::new(kind, &scenario.graph);
+        let mut plan = Driven::new(kind, &scenario);
         let (mut open, mut steps, mut asked) = (Vec::new(), Vec::new(), Vec::new());
         plan.start(&mut open);
         plan.start(&mut steps);

@@ -80,6 +80,8 @@ pub(super) struct Scenario {
     pub(super) depends: Vec<BTreeSet<usize>>,
     /// Those of them that are required.
     pub(super) requires: Vec<BTreeSet<usize>>,
+    /// Pairs of nodes of which the second one reads what the first one has made; some would close a circle.
+    pub(super) reads: Vec<(usize, usize)>,
     pub(super) answers: Vec<Answers>,
 }
 
@@ -109,19 +111,23 @@ impl Trace {
 pub(super) struct Driven<'g> {
     kind: Kind,
     plan: Plan<'g>,
+    reads: Vec<(NodeId, NodeId)>,
 }
 
 impl<'g> Driven<'g> {
-    pub(super) fn new(kind: Kind, graph: &'g Graph) -> Self {
+    pub(super) fn new(kind: Kind, scenario: &'g Scenario) -> Self {
         let plan = match kind {
-            Kind::Reconcile => Plan::reconcile(graph),
-            Kind::Cleanup => Plan::cleanup(graph),
+            Kind::Reconcile => Plan::reconcile(&scenario.graph),
+            Kind::Cleanup => Plan::cleanup(&scenario.graph),
         };
-        Self { kind, plan }
+        let node = |position: usize| scenario.node(position);
+        let reads = scenario.reads.iter().map(|(made, by)| (node(*made), node(*by))).collect();
+        Self { kind, plan, reads }
     }
 
     pub(super) fn start(&mut self, steps: &mut Vec<Step>) {
         self.plan.start(steps);
+        self.plan.remove(&self.reads, steps);
     }
 
     pub(super) fn answer(&mut self, step: Step, answers: Answers, again: bool, steps: &mut Vec<Step>) {
@@ -134,6 +140,7 @@ impl<'g> Driven<'g> {
             Step::Reconcile(node) => self.plan.reconciled(node, answers.reconciled, steps),
             Step::Sweep(node) => self.plan.swept(node, answers.swept, steps),
         }
+        self.plan.remove(&self.reads, steps);
     }
 
     pub(super) fn is_finished(&self) -> bool {
@@ -152,7 +159,7 @@ impl Scenario {
 
     /// Runs to the end. The order says which of the steps that are open is answered next.
     pub(super) fn run(&self, kind: Kind, order: &[u8]) -> Trace {
-        let mut plan = Driven::new(kind, &self.graph);
+        let mut plan = Driven::new(kind, self);
         let (mut events, mut open, mut steps) = (Vec::new(), Vec::new(), Vec::new());
         let mut order = order.iter().cycle();
         assert!(!plan.is_finished(), "a run begins before it ends");
@@ -187,21 +194,35 @@ impl Scenario {
         }
     }
 
-    /// The nodes that depend on a node, directly or not.
+    /// The nodes that depend on a node, or read it, directly or not.
     pub(super) fn behind(&self, node: usize) -> BTreeSet<usize> {
-        self.reached(node, |node, other| self.depends[other].contains(&node))
+        let keeps = self.keeps();
+        self.reached(node, |node, other| keeps[other].contains(&node))
     }
 
-    /// The dependencies of a node, direct or not.
+    /// For each node those that it keeps: its dependencies, and those that it reads, one read after the other, as long as that
+    /// closes no circle.
+    pub(super) fn keeps(&self) -> Vec<BTreeSet<usize>> {
+        let mut all = Self { reads: Vec::new(), ..self.clone() };
+        for (made, by) in &self.reads {
+            if made != by && !all.before(*made).contains(by) {
+                all.depends[*by].insert(*made);
+            }
+        }
+        all.depends
+    }
+
+    /// The nodes that a node keeps, directly or not: its dependencies, and those that it reads.
     pub(super) fn before(&self, node: usize) -> BTreeSet<usize> {
-        self.reached(node, |node, other| self.depends[node].contains(&other))
+        let keeps = self.keeps();
+        self.reached(node, |node, other| keeps[node].contains(&other))
     }
 }
 
 /// Up to eleven nodes. A node depends on some of those before it, but they are declared in any order.
 pub(super) fn scenarios() -> impl Strategy<Value = Scenario> {
     let nodes = vec((any::<u16>(), any::<u16>(), any::<u8>(), any::<u64>()), 0..12);
-    nodes.prop_map(|nodes| {
+    (nodes, vec((any::<usize>(), any::<usize>()), 0..5)).prop_map(|(nodes, reads)| {
         let mut declared: Vec<usize> = (0..nodes.len()).collect();
         declared.sort_by_key(|node| nodes[*node].2);
         let position = |node: usize| declared.iter().position(|other| *other == node).unwrap();
@@ -227,7 +248,10 @@ pub(super) fn scenarios() -> impl Strategy<Value = Scenario> {
         });
         let graph = Graph::of_words(words).unwrap();
         let answers = declared.iter().map(|node| Answers::of(nodes[*node].3 & 0xffff_ffff_ffff)).collect();
-        Scenario { graph, depends, requires, answers }
+        let count = nodes.len().max(1);
+        let reads = reads.into_iter().map(|(made, by)| (made % count, by % count));
+        let reads = reads.filter(|_| !nodes.is_empty()).collect();
+        Scenario { graph, depends, requires, reads, answers }
     })
 }
 

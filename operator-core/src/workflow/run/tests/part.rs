@@ -100,6 +100,7 @@ impl Scenario {
                 }
             };
             answer.give(&mut plan, node, &mut steps);
+            plan.remove(&[], &mut steps);
         }
         (plan.fates().map(|(_, fate)| fate).collect(), touched)
     }
