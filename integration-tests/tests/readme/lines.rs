@@ -78,6 +78,11 @@ pub(crate) fn managed_style() -> Result<usize> {
     Ok(lines(&children, &["html", "web", "service", "ingress"])? + lines(&style, &[])?)
 }
 
+/// The lines of the sample for production without its types, the contents of its children, and what is outside the cluster.
+pub(crate) fn store() -> Result<usize> {
+    lines(&fs::read_to_string(repository().join("samples/store/src/controller.rs"))?, &[])
+}
+
 fn check(what: &str, lines: usize, at_most: usize) -> Result<()> {
     ensure!(lines <= at_most, "{what} takes {lines} lines, and may take {at_most}");
     Ok(())

@@ -31,6 +31,9 @@ const SHARED: &str = "integration-tests/tests/readme/kube_rs/page.rs";
 /// The sample's operator on kube-rs alone.
 const WEBPAGE: &str = "integration-tests/tests/readme/kube_rs/webpage";
 
+/// The other sample's operator on kube-rs alone.
+const STORE: &str = "integration-tests/tests/readme/kube_rs/store";
+
 const TASKS: [Task; 6] = [
     Task { name: "readme", heading: "the README's operator", children: &["map"], at_most: 18 },
     Task {
@@ -130,6 +133,9 @@ fn the_page_has_the_programs_that_are_run_and_their_lines() -> Result<()> {
     let theirs = source(&format!("{WEBPAGE}/style.rs"))?;
     let lines = (lines::managed_style()?, lines::lines(&theirs, &[])?);
     missing.extend(lacks(&page, "the sample in its managed style", lines));
+    let theirs = source(&format!("{STORE}/operator.rs"))?;
+    let lines = (lines::store()?, lines::lines(&theirs, &[])?);
+    missing.extend(lacks(&page, "the sample for production", lines));
     ensure!(missing.is_empty(), "{PAGE} lacks {}", missing.join(", and "));
     Ok(())
 }
@@ -156,7 +162,8 @@ fn the_page_shows_each_task_on_kube_rs_alone() -> Result<()> {
     let theirs = ["children", "style", "main"].map(|file| format!("{WEBPAGE}/{file}.rs"));
     let ours = ["page", "children", "dependents", "styles/managed"]
         .map(|file| format!("samples/webpage/src/{file}.rs"));
-    for path in tasks.chain(theirs).chain(ours).chain([SHARED.to_owned()]) {
+    let store = [format!("{STORE}/operator.rs"), format!("{STORE}/main.rs")];
+    for path in tasks.chain(theirs).chain(ours).chain(store).chain([SHARED.to_owned()]) {
         ensure!(page.contains(&format!("<!-- from {path} -->")), "{PAGE} doesn't include {path}");
         ensure!(repository().join(&path).is_file(), "there is no {path}");
     }
@@ -170,7 +177,7 @@ fn the_programs_and_those_on_kube_rs_alone_build() -> Result<()> {
     let manifest = beside.package.join("Cargo.toml");
     // What a user of kube-rs alone needs besides.
     let plain = "kube = { version = \"5\", default-features = false, features = [\"derive\"] }";
-    let alone = "kube = { version = \"5\", default-features = false, features = [\"client\", \"derive\", \"runtime\"] }\nfutures = \"0.3\"\nthiserror = \"2\"";
+    let alone = "kube = { version = \"5\", default-features = false, features = [\"client\", \"derive\", \"runtime\"] }\nfutures = \"0.3\"\nthiserror = \"2\"\nrand = { version = \"0.10\", default-features = false, features = [\"std\", \"std_rng\", \"thread_rng\"] }";
     let text = fs::read_to_string(&manifest)?;
     ensure!(text.contains(plain), "the README asks for another kube");
     fs::write(&manifest, text.replacen(plain, alone, 1))?;
@@ -196,6 +203,14 @@ fn the_programs_and_those_on_kube_rs_alone_build() -> Result<()> {
         fs::write(sample.join(file), source(&format!("{WEBPAGE}/{file}"))?)?;
     }
     fs::write(sample.join("page.rs"), source("samples/webpage/src/page.rs")?)?;
+    let sample = bins.join("store_kube_rs");
+    fs::create_dir_all(&sample)?;
+    for file in ["main.rs", "operator.rs"] {
+        fs::write(sample.join(file), source(&format!("{STORE}/{file}"))?)?;
+    }
+    for file in ["types.rs", "children.rs", "outside.rs"] {
+        fs::write(sample.join(file), source(&format!("samples/store/src/{file}"))?)?;
+    }
     let output = beside.cargo(&["check", "--quiet", "--bins"])?;
     ensure!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
     ensure!(output.stderr.is_empty(), "warnings: {}", String::from_utf8_lossy(&output.stderr));

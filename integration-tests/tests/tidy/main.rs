@@ -15,6 +15,7 @@ mod links;
 mod lints;
 mod log_lines;
 mod modules;
+mod named;
 mod names;
 mod public;
 mod purity;
