@@ -233,3 +233,86 @@ async fn names_are_swapped_in_place_unless_one_node_comes_after_the_other() -> R
     }
     Ok(())
 }
+
+fn early(primary: &TestResource) -> Result<Vec<ConfigMap>> {
+    if says(primary, "silent") {
+        anyhow::bail!("it can't say what it wants");
+    }
+    Ok(says(primary, "plain").then(|| called(primary, "shared")).into_iter().collect())
+}
+
+fn taker(primary: &TestResource) -> Vec<ConfigMap> {
+    (!says(primary, "plain")).then(|| called(primary, "shared")).into_iter().collect()
+}
+
+#[operator_test]
+async fn a_name_is_taken_over_once_its_maker_has_said_that_it_does_not_want_it() -> Result<()> {
+    let scene = Scene::new("functions-taken").await?;
+    scene.failures.expect("it can't say what it wants");
+    let told: Arc<Mutex<String>> = Arc::default();
+    let noted = Arc::clone(&told);
+    // It is called for failed runs, too.
+    let status = move |_: &TestResource, run: &Run<TestResource>| {
+        *noted.lock() = run.state(taker).map(ToString::to_string).unwrap_or_default();
+        TestStatus::default()
+    };
+    let controller = Script::idle().controller().workflow((taker, early)).status(status);
+    let operator = scene.start(controller.namespaces([&scene.namespace])).await?;
+    let shared = async || {
+        let map = scene.api::<ConfigMap>().get("one-shared").await?;
+        anyhow::Ok((map.labels().get("operator-core.io/node").cloned().unwrap_or_default(), map.uid()))
+    };
+    scene.create("one", "plain").await?;
+    operator.settled().await?;
+    let (maker, uid) = shared().await?;
+    assert_eq!(maker, "early");
+
+    scene.patch("one", json!({ "spec": { "value": "silent" } })).await?;
+    let failed = async || Ok((scene.failures.seen("it can't say") > 0).then_some(()));
+    eventually("the failure", failed).await?;
+    let why = "was made by `early`, which hasn't said yet whether it still wants it";
+    let waits = async || Ok((told.lock().starts_with("waiting") && told.lock().ends_with(why)).then_some(()));
+    eventually("the wait", waits).await?;
+    assert_eq!(shared().await?, ("early".to_owned(), uid.clone()), "nothing is taken before the word");
+
+    scene.patch("one", json!({ "spec": { "value": "said" } })).await?;
+    assert_eq!(done(&operator.settled().await?), ["PATCH configmaps/one-shared -> 200"]);
+    assert_eq!(shared().await?, ("taker".to_owned(), uid), "in place");
+    Ok(())
+}
+
+fn guest(_: &TestResource) -> Secret {
+    a_secret()
+}
+
+#[operator_test]
+async fn what_is_wanted_again_while_it_goes_waits_for_its_end_and_what_comes_after_it_waits_with_it()
+-> Result<()> {
+    let scene = Scene::new("functions-again").await?;
+    let (script, outcomes) = looking_on::<TestResource>();
+    let controller = script.controller().workflow((old, guest.after(old)));
+    let operator = scene.start(controller.namespaces([&scene.namespace])).await?;
+    let maps = scene.api::<ConfigMap>();
+    let finalizers = async |finalizers: Value| {
+        let patch = Patch::Merge(json!({ "metadata": { "finalizers": finalizers } }));
+        anyhow::Ok(maps.patch("one-old", &PatchParams::default(), &patch).await?.uid())
+    };
+    scene.create("one", "old").await?;
+    operator.settled().await?;
+    let first = finalizers(json!(["example.com/kept"])).await?;
+    operator.settled().await?;
+    scene.patch("one", json!({ "spec": { "value": "new" } })).await?;
+    assert_eq!(done(&operator.settled().await?), ["DELETE configmaps/one-old -> 200"]);
+
+    scene.patch("one", json!({ "spec": { "value": "old" } })).await?;
+    assert_eq!(done(&operator.settled().await?), [""; 0], "it can't be made beside what goes");
+    let told = outcomes.lines("one");
+    let why = "is being deleted, and is made anew when it is gone";
+    assert!(told[0].starts_with("old: waiting") && told[0].ends_with(why), "{told:?}");
+    assert!(told[1].starts_with("guest: waiting for old"), "{told:?}");
+
+    finalizers(Value::Null).await?;
+    assert_eq!(done(&operator.settled().await?), ["PATCH configmaps/one-old -> 201"]);
+    assert_ne!(maps.get("one-old").await?.uid(), first);
+    Ok(())
+}
