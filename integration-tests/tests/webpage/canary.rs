@@ -28,7 +28,7 @@ impl Observer for Notes {
 async fn the_token_of_the_operator_is_never_shown() -> anyhow::Result<()> {
     let cluster = TestCluster::shared_with(Profile::Controllers).await?;
     cluster.install_crds([WebPage::crd()]).await?;
-    cluster.apply_yaml("default", RBAC).await?;
+    cluster.apply_files("default", [RBAC]).await?;
     let accounts: Api<ServiceAccount> = Api::namespaced(cluster.client()?, "webpage-operator");
     let request: TokenRequest = serde_json::from_value(json!({ "spec": { "audiences": [] } }))?;
     let answer = accounts.create_token_request("webpage-operator", &PostParams::default(), &request).await?;

@@ -140,7 +140,7 @@ operator.close-client-on-stop: true
 #[tokio::test]
 async fn the_deployment_serves_what_its_probes_ask_for() -> anyhow::Result<()> {
     let cluster = TestCluster::in_process();
-    cluster.apply_yaml("default", webpage::RBAC).await?;
+    cluster.apply_files("default", [webpage::RBAC]).await?;
     let deployment = cluster.apply_yaml("default", OPERATOR).await?;
     let container = &deployment[0].data["spec"]["template"]["spec"]["containers"][0];
     let port = &container["ports"][0];

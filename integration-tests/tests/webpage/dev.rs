@@ -216,3 +216,32 @@ async fn processes(folder: &Path) -> anyhow::Result<Vec<String>> {
     let folder = folder.display().to_string();
     Ok(listed.lines().filter(|line| line.contains(&folder)).map(str::to_owned).collect())
 }
+
+/// Scenarios have names: the first is executed by default, the help has them, and so has the answer to a wrong one.
+#[tokio::test]
+async fn a_scenario_is_chosen_by_its_name() -> anyhow::Result<()> {
+    let call = async |arguments: &[&str]| {
+        let output = webpage(&[&["dev"], arguments].concat()).output().await?;
+        let text = [output.stdout, output.stderr].map(String::from_utf8);
+        let [stdout, stderr] = text;
+        anyhow::Ok((output.status.code(), stdout?, stderr?))
+    };
+    let (code, stdout, stderr) = call(&["--once", "--scenario", "trouble"]).await?;
+    assert_eq!(code, Some(0), "{stdout}\n{stderr}");
+    let steps: Vec<&str> = stdout.lines().filter(|line| line.contains(" step ")).collect();
+    assert_eq!(steps.len(), 2, "{stdout}");
+    assert!(steps[0].contains("create a page with an error") && steps[1].contains("repair it"), "{steps:?}");
+
+    let (code, _, stderr) = call(&["--once", "--scenario", "trubel"]).await?;
+    assert_eq!(code, Some(64), "{stderr}");
+    assert!(stderr.contains("life, trouble"), "{stderr}");
+    let (code, stdout, _) = call(&["--help"]).await?;
+    assert_eq!(code, Some(0));
+    let option = stdout.split("--scenario").nth(1).context("the help has no --scenario")?;
+    let words: Vec<&str> = option.split_whitespace().take(24).collect();
+    assert!(words.join(" ").contains("[possible values: life, trouble]"), "{stdout}");
+    // It is about the operator's own examples, which other files replace.
+    let (code, _, stderr) = call(&["--once", "--scenario", "life", "--apply", "page.yaml"]).await?;
+    assert_eq!(code, Some(64), "{stderr}");
+    Ok(())
+}

@@ -110,7 +110,7 @@ async fn a_page_lives_and_dies(style: &str) -> anyhow::Result<()> {
 }
 
 async fn a_page_lives_and_dies_on(cluster: TestCluster, declare: Declare) -> anyhow::Result<()> {
-    let manifests = cluster.apply_yaml("default", RBAC).await?;
+    let manifests = cluster.apply_files("default", [RBAC]).await?;
     let (client, has_pods) = (cluster.client()?, !cluster.is_in_process());
     let user = User { client, namespace: cluster.namespace("pages").await?, has_pods };
 

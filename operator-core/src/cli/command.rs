@@ -171,9 +171,12 @@ pub(super) struct DevArgs {
     /// How long `--once` waits for objects that are not ready when nothing happens any more
     #[arg(long, value_name = "TIME", default_value = "10s", value_parser = duration, requires = "once")]
     pub(super) patience: Duration,
-    /// Apply these files of YAML, instead of the operator's own examples and scenario
+    /// Apply these files of YAML, instead of the operator's own examples and scenarios
     #[arg(long, value_name = "FILE")]
     pub(super) apply: Vec<PathBuf>,
+    /// The scenario that `--once` executes
+    #[arg(long, hide = true, value_name = "NAME", requires = "once", conflicts_with = "apply")]
+    pub(super) scenario: Option<String>,
     /// The namespace for objects that name none
     #[arg(long, value_name = "NAME", default_value = "default")]
     pub(super) namespace: String,

@@ -44,6 +44,14 @@ pub(super) enum Error {
         /// The existing styles.
         known: String,
     },
+    /// The workbench has no scenario of that name.
+    #[error("this operator has no scenario `{scenario}`")]
+    NoSuchScenario {
+        /// The requested scenario.
+        scenario: String,
+        /// The existing ones.
+        known: String,
+    },
     /// The operator has no definition to print.
     #[error("this operator declares no custom resource definition")]
     NoCrd,
@@ -118,7 +126,7 @@ impl Error {
             Self::Operator(operator::Error::LeaderElection(_)) => ExitStatus::Configuration,
             Self::Operator(operator::Error::Definitions { forbidden: true, .. }) => ExitStatus::Forbidden,
             Self::Stale { .. } => ExitStatus::Stale,
-            Self::NoSuchStyle { .. } | Self::NotOurs => ExitStatus::Usage,
+            Self::NoSuchStyle { .. } | Self::NoSuchScenario { .. } | Self::NotOurs => ExitStatus::Usage,
             Self::Forbidden { .. } => ExitStatus::Forbidden,
             Self::Step { timed_out: true, .. } => ExitStatus::TimedOut,
             _ => ExitStatus::Failed,
@@ -171,6 +179,10 @@ impl Error {
             ),
             Self::NoSuchStyle { known, .. } if known.is_empty() => "leave `--style` out".to_owned(),
             Self::NoSuchStyle { known, .. } => format!("{program} run --style NAME, one of {known}"),
+            Self::NoSuchScenario { known, .. } if known.is_empty() => "leave `--scenario` out".to_owned(),
+            Self::NoSuchScenario { known, .. } => {
+                format!("{program} dev --once --scenario NAME, one of {known}")
+            }
             Self::NoCrd => "declare the controller with `Controller::of::<MyKind>()` or the derive, which bring the definition".to_owned(),
             Self::Read { path, .. } => format!("ls -l {}", path.display()),
             Self::Stale { path } => format!("{program} crd > {}", path.display()),

@@ -23,7 +23,7 @@
 
 mod command;
 mod crd;
-#[cfg(feature = "testing")]
+#[cfg_attr(not(feature = "testing"), allow(dead_code, reason = "only `dev` reads what is declared for it"))]
 pub mod dev;
 mod error;
 mod exit;
@@ -57,7 +57,6 @@ use styles::Declared;
 #[must_use = "a command line does nothing until `main` is awaited"]
 pub struct CommandLine {
     operator: Declared,
-    #[cfg(feature = "testing")]
     workbench: dev::Workbench,
 }
 
@@ -75,15 +74,11 @@ impl CommandLine {
     }
 
     fn of(operator: Declared) -> Self {
-        Self {
-            operator,
-            #[cfg(feature = "testing")]
-            workbench: dev::Workbench::default(),
-        }
+        Self { operator, workbench: dev::Workbench::default() }
     }
 
-    /// Sets what `dev` uses in addition to the operator.
-    #[cfg(feature = "testing")]
+    /// Sets what `dev` uses in addition to the operator. A binary without the feature `testing` has no `dev`, and ignores
+    /// it.
     pub fn dev(mut self, workbench: dev::Workbench) -> Self {
         self.workbench = workbench;
         self
@@ -97,7 +92,10 @@ impl CommandLine {
     /// Ctrl-C ten seconds after the termination timeout at the latest. A run that blocks its thread could otherwise
     /// keep the runtime alive forever, or keep it from receiving signals.
     pub async fn main(self) -> ExitCode {
-        let mut described = self.operator.describe(Cli::command());
+        let described = self.operator.describe(Cli::command());
+        #[cfg(feature = "testing")]
+        let described = self.workbench.describe(described);
+        let mut described = described;
         let parsed = described
             .try_get_matches_from_mut(std::env::args_os())
             .and_then(|matches| Cli::from_arg_matches(&matches));

@@ -9,7 +9,9 @@ use tokio::sync::Mutex;
 
 #[cfg(feature = "http")]
 use super::http::HttpConfig;
-use super::{Error, Exit, LeaderElection, Operator, StoppedSource, health::HealthLog, stopped::Told};
+use super::{
+    Error, Exit, LeaderElection, Operator, StoppedSource, health::HealthLog, stopped::Told, telling::INTERVAL,
+};
 use crate::{
     client::{RequestBudget, TransportHook},
     configuration::ConfigLoader,
@@ -78,6 +80,8 @@ pub(super) struct Settings {
     pub(super) stop_on_source_error_at_start: bool,
     /// The share by which controllers spread regular delays by default.
     pub(super) spread: f64,
+    /// The interval between two reports of ages and numbers to the observers.
+    pub(super) reports_every: Duration,
     pub(super) check_definitions_at_start: bool,
     pub(super) max_concurrent_dependents: usize,
     /// How dependents are written that don't declare it themselves.
@@ -108,6 +112,7 @@ impl Default for Settings {
             cache_sync_timeout: Some(DEFAULT_CACHE_SYNC_TIMEOUT),
             stop_on_source_error_at_start: false,
             spread: DEFAULT_SPREAD,
+            reports_every: INTERVAL,
             check_definitions_at_start: false,
             max_concurrent_dependents: DEFAULT_MAX_CONCURRENT_DEPENDENTS,
             applying: Applying::default(),
@@ -328,6 +333,13 @@ impl OperatorBuilder {
     #[cfg(feature = "testing")]
     pub(crate) fn without_jitter(mut self) -> Self {
         self.settings.spread = 0.0;
+        self
+    }
+
+    /// Reports ages and numbers less often: hours of virtual time have many of the usual intervals.
+    #[cfg(feature = "testing")]
+    pub(crate) fn reports_every(mut self, interval: Duration) -> Self {
+        self.settings.reports_every = interval;
         self
     }
 

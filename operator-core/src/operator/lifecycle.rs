@@ -213,7 +213,10 @@ impl Operator {
             http: listener.map(|listener| listener.serve(running.clone(), &environment)),
             leader: candidate
                 .map(|candidate| candidate.start(running.clone(), &environment, observers.clone())),
-            telling: self.tells.then(|| Telling::start(running.clone(), &environment)),
+            telling: self.tells.then(|| {
+                let every = self.settings.reports_every;
+                Telling::start(running.clone(), &environment, every)
+            }),
             observers,
             environment,
         }));

@@ -12,17 +12,17 @@ use tokio::{task::JoinHandle, time::MissedTickBehavior};
 use super::lifecycle::Running;
 use crate::environment::Environment;
 
-/// The interval between two reports.
-const INTERVAL: Duration = Duration::from_secs(5);
+/// The default interval between two reports.
+pub(super) const INTERVAL: Duration = Duration::from_secs(5);
 
 /// The task that reports. Dropping it ends the task.
 #[derive(Debug)]
 pub(super) struct Telling(JoinHandle<()>);
 
 impl Telling {
-    pub(super) fn start(running: Weak<Running>, environment: &Environment) -> Self {
+    pub(super) fn start(running: Weak<Running>, environment: &Environment, every: Duration) -> Self {
         Self(environment.spawn("metrics", async move {
-            let mut ticks = tokio::time::interval(INTERVAL);
+            let mut ticks = tokio::time::interval(every);
             ticks.set_missed_tick_behavior(MissedTickBehavior::Delay);
             loop {
                 ticks.tick().await;

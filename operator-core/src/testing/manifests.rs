@@ -87,6 +87,17 @@ impl TestCluster {
         self.apply(namespace, objects("the text to apply", yaml)?).await
     }
 
+    /// The same with the content of a file, whose name is part of errors.
+    #[cfg(feature = "cli")]
+    pub(crate) async fn apply_text(
+        &self,
+        namespace: &str,
+        file: &str,
+        yaml: &str,
+    ) -> Result<Vec<DynamicObject>, Error> {
+        self.apply(namespace, objects(file, yaml)?).await.map_err(of_file(file))
+    }
+
     async fn apply(&self, namespace: &str, objects: Vec<DynamicObject>) -> Result<Vec<DynamicObject>, Error> {
         let client = self.client()?;
         let mut applied = Vec::with_capacity(objects.len());

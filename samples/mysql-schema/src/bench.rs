@@ -3,17 +3,17 @@
 use operator_core::cli::dev::{Scenario, Step, Target, Workbench};
 use serde_json::json;
 
-/// The account and the role that the operator runs with.
-pub const RBAC: &str = include_str!("../deploy/rbac.yaml");
+/// The file with the account and the role that the operator runs with.
+pub const RBAC: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/deploy/rbac.yaml");
 
-const ORDERS: &str = include_str!("../examples/orders.yaml");
+const ORDERS: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/examples/orders.yaml");
 
 /// The workbench of `mysql-schema dev`.
 pub fn workbench() -> Workbench {
     let orders = Target::new("sample.operator-core.io/v1", "MySqlSchema", "orders");
     let secret = Target::new("v1", "Secret", "orders-credentials");
     let life = Scenario::new()
-        .step(Step::new("create a schema").apply(ORDERS).until_ready(orders.clone()))
+        .step(Step::new("create a schema").apply_files([ORDERS]).until_ready(orders.clone()))
         .step(
             Step::new("change its encoding")
                 .patch(orders.clone(), json!({ "spec": { "encoding": "latin1" } }))
@@ -40,10 +40,10 @@ pub fn workbench() -> Workbench {
                 .until_gone(secret),
         );
     Workbench::new()
-        .manifests(RBAC)
-        .example(ORDERS)
+        .manifest_files([RBAC])
+        .example_files([ORDERS])
         .hint("get secret orders-credentials -o yaml")
         .hint("delete secret orders-credentials")
         .hint(r#"patch mysqlschema orders --type merge -p '{"spec": {"encoding": "latin1"}}'"#)
-        .scenario(life)
+        .scenario("life", life)
 }

@@ -3,20 +3,20 @@
 use operator_core::cli::dev::{Scenario, Step, Target, Workbench};
 use serde_json::{Value, json};
 
-/// The account and the role that the operator runs with.
-pub const RBAC: &str = include_str!("../deploy/rbac.yaml");
+/// The file with the account and the role that the operator runs with.
+pub const RBAC: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/deploy/rbac.yaml");
 
-const SHOP: &str = include_str!("../examples/shop.yaml");
+const SHOP: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/examples/shop.yaml");
 
 /// The workbench of `tomcat dev`.
 pub fn workbench() -> Workbench {
     Workbench::new()
-        .manifests(RBAC)
-        .example(SHOP)
+        .manifest_files([RBAC])
+        .example_files([SHOP])
         .hint("get webapps")
         .hint(r#"patch tomcat shop --type merge -p '{"spec": {"replicas": 0}}'"#)
         .hint("delete webapp checkout")
-        .scenario(life_of_a_shop())
+        .scenario("life", life_of_a_shop())
 }
 
 fn life_of_a_shop() -> Scenario {
@@ -30,7 +30,7 @@ fn life_of_a_shop() -> Scenario {
     Scenario::new()
         .step(
             Step::new("create a tomcat and two webapps")
-                .apply(SHOP)
+                .apply_files([SHOP])
                 .until_ready(shop.clone())
                 .until_ready(catalogue.clone())
                 .until_ready(checkout.clone())

@@ -3,28 +3,51 @@
 use operator_core::cli::dev::{Scenario, Step, Target, Workbench};
 use serde_json::{Value, json};
 
-/// The account and the role that the operator runs with.
-pub const RBAC: &str = include_str!("../deploy/rbac.yaml");
+/// The file with the account and the role that the operator runs with.
+pub const RBAC: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/deploy/rbac.yaml");
 
-const HELLO: &str = include_str!("../examples/hello.yaml");
+const HELLO: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/examples/hello.yaml");
+const BROKEN: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/examples/broken.yaml");
 
 /// The workbench of `webpage dev`.
 pub fn workbench() -> Workbench {
     Workbench::new()
-        .manifests(RBAC)
-        .example(HELLO)
+        .manifest_files([RBAC])
+        .example_files([HELLO])
         .hint("edit webpage hello")
         .hint("delete deployment hello")
         .hint(r#"patch webpage hello --type merge -p '{"spec": {"exposed": true}}'"#)
         .hint(r#"patch webpage hello --type merge -p '{"spec": {"html": "an error"}}'"#)
-        .scenario(life_of_a_page())
+        .scenario("life", life_of_a_page())
+        .scenario("trouble", trouble_with_a_page())
+}
+
+/// A page that nobody can serve, and that is repaired.
+fn trouble_with_a_page() -> Scenario {
+    let broken = Target::new("sample.operator-core.io/v1", "WebPage", "broken");
+    let html = json!({ "spec": { "html": "<h1>Repaired</h1>" } });
+    Scenario::new()
+        .step(Step::new("create a page with an error").apply_files([BROKEN]).until(
+            broken.clone(),
+            "to say so in its status",
+            says_its_error,
+        ))
+        .step(Step::new("repair it").patch(broken.clone(), html).until_ready(broken))
+}
+
+fn says_its_error(page: &Value) -> Result<(), String> {
+    is(page, "/status/ready", &json!(false))?;
+    match page.pointer("/status/errorMessage") {
+        Some(_) => Ok(()),
+        None => Err(format!("status {}", page["status"])),
+    }
 }
 
 fn life_of_a_page() -> Scenario {
     let html = |html: &str| json!({ "spec": { "html": html } });
     let exposed = |exposed: bool| json!({ "spec": { "exposed": exposed } });
     Scenario::new()
-        .step(Step::new("create a page").apply(HELLO).until_ready(page()))
+        .step(Step::new("create a page").apply_files([HELLO]).until_ready(page()))
         .step(
             Step::new("edit the html, which rolls the pods")
                 .patch(page(), html("<h1>Hello again</h1>"))
@@ -54,13 +77,7 @@ fn life_of_a_page() -> Scenario {
         .step(Step::new("refuse html with an error in it").patch(page(), html("an error")).until(
             page(),
             "to say so in its status",
-            |page| {
-                is(page, "/status/ready", &json!(false))?;
-                match page.pointer("/status/errorMessage") {
-                    Some(_) => Ok(()),
-                    None => Err(format!("status {}", page["status"])),
-                }
-            },
+            says_its_error,
         ))
         .step(Step::new("recover").patch(page(), html("<h1>Fine</h1>")).until_ready(page()))
         .step(

@@ -20,6 +20,8 @@ pub(super) enum Fault {
     SaysDoneBefore,
     /// It writes down when it has run.
     WritesTheTime,
+    /// It deletes what belongs to the password if the password can't be read.
+    TakesAnErrorForAbsence,
 }
 
 impl Fault {
@@ -63,6 +65,19 @@ impl Fault {
                 let now = cx.wall_clock().now().to_string();
                 map.data = Some([("at".to_owned(), now)].into());
                 cx.resource_operations().server_side_apply(&map).await?;
+            }
+            Self::TakesAnErrorForAbsence => {
+                let (client, namespace) = (cx.client().clone(), cache.namespace().unwrap_or_default());
+                let secrets: Api<Secret> = Api::namespaced(client.clone(), &namespace);
+                let maps: Api<ConfigMap> = Api::namespaced(client, &namespace);
+                let of_password = map(cache, cx, "users");
+                let password =
+                    secrets.get_opt(&format!("{}-password", cache.name_any())).await.ok().flatten();
+                if password.is_some() {
+                    cx.resource_operations().server_side_apply(&of_password).await?;
+                } else if maps.get_opt(&of_password.name_any()).await?.is_some() {
+                    maps.delete(&of_password.name_any(), &DeleteParams::default()).await?;
+                }
             }
         }
         Ok(UpdateControl::no_update())

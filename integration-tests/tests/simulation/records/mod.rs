@@ -4,9 +4,9 @@
 //! In any case, a record is created once for each time that it is wanted anew, or the site says why not and a person
 //! helps; no record of a deleted site is left, and each other site has the records that it wants.
 
-mod ledger;
+pub(crate) mod ledger;
 mod person;
-mod site;
+pub(crate) mod site;
 
 use integration_tests::prelude::*;
 use kube::api::ObjectMeta;
@@ -50,7 +50,7 @@ fn play(sim: &Sim, in_map: bool) -> Ledger {
     ledger
 }
 
-fn site(name: &str, spec: Value) -> Site {
+pub(crate) fn site(name: &str, spec: Value) -> Site {
     // A person may set it, and it stays.
     let annotations = [(person::FORGET.to_owned(), "none".to_owned())];
     Site {

@@ -42,7 +42,7 @@ impl<'j> World<'j> {
         journal: &'j Journal,
         on_dependents: bool,
     ) -> Result<Self> {
-        cluster.apply_yaml("default", RBAC).await?;
+        cluster.apply_files("default", [RBAC]).await?;
         let (client, namespace) = (cluster.client()?, cluster.namespace("chaos").await?);
         // The role takes effect a moment after it was written.
         let pages: Api<WebPage> = Api::namespaced(cluster.client_as(keeper::ACCOUNT)?, &namespace);

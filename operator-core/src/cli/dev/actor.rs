@@ -9,20 +9,32 @@ use kube::{
 };
 use serde_json::Value;
 
-use super::{
-    stage::Stage,
-    step::{Action, StepError, Target},
-};
-use crate::testing::discovered;
+use super::{Target, fixture::Fixture, play::StepError, stage::Stage, step::Action};
+use crate::testing::{self, TestCluster, discovered};
 
 /// The pause between two looks at an object.
 const LOOK_AGAIN: Duration = Duration::from_millis(50);
 
+/// Applies the objects of a fixture that was read.
+pub(super) async fn apply(
+    cluster: &TestCluster,
+    namespace: &str,
+    fixture: &Fixture,
+) -> Result<Vec<DynamicObject>, testing::Error> {
+    match fixture {
+        Fixture::Text(yaml) => cluster.apply_yaml(namespace, yaml).await,
+        Fixture::Read { path, text } => {
+            cluster.apply_text(namespace, &path.display().to_string(), text).await
+        }
+        Fixture::File(path) => cluster.apply_files(namespace, [path]).await,
+    }
+}
+
 impl Stage {
     pub(super) async fn act(&self, action: &Action) -> Result<(), StepError> {
         match action {
-            Action::Apply(yaml) => {
-                self.cluster.apply_yaml(&self.args.namespace, yaml).await?;
+            Action::Apply(fixture) => {
+                apply(&self.cluster, &self.args.namespace, fixture).await?;
                 Ok(())
             }
             Action::Patch(target, patch) => {

@@ -13,19 +13,35 @@
 //!   and not in production.
 //! - One line is one change. A run that changes nothing prints nothing.
 //! - Nothing is written to a cluster that the command has not started itself.
+//! - What an operator declares for it, such as a [`Workbench`], exists without the feature `testing` as well.
 
+#[cfg(feature = "testing")]
 mod actor;
+#[cfg(feature = "testing")]
+mod command;
+#[cfg(feature = "testing")]
 mod feed;
+mod fixture;
+#[cfg(feature = "testing")]
 mod lines;
+#[cfg(feature = "testing")]
 mod nodes;
+#[cfg(feature = "testing")]
 mod objects;
+#[cfg(feature = "testing")]
 mod once;
+#[cfg(feature = "testing")]
+mod play;
 mod ready;
+#[cfg(feature = "testing")]
 mod rights;
 mod scenario;
+#[cfg(feature = "testing")]
 mod server;
+#[cfg(feature = "testing")]
 mod stage;
 mod step;
+#[cfg(feature = "testing")]
 mod table;
 mod workbench;
 
@@ -34,58 +50,10 @@ pub use scenario::Scenario;
 pub use step::{Step, Target};
 pub use workbench::Workbench;
 
-use super::{DevArgs, Error, ExitStatus, LogForm, exit::Signals, log, output::Output};
-use crate::{
-    environment::Environment,
-    operator::{OperatorBuilder, Stopped},
-};
-use server::Server;
-use stage::Stage;
-
-/// For `map_err`: what was tried in the development cluster.
-fn failed<E: std::error::Error + Send + Sync + 'static>(doing: &'static str) -> impl FnOnce(E) -> Error {
-    move |source| Error::Cluster { doing, source: Box::new(source) }
-}
-
-pub(super) async fn dev(
-    builder: OperatorBuilder,
-    workbench: Workbench,
-    args: &DevArgs,
-    output: Output,
-) -> Result<ExitStatus, Error> {
-    if std::env::var_os("USE_EXISTING_CLUSTER").is_some_and(|value| value == "true") {
-        return Err(Error::NotOurs);
-    }
-    // The lines say what the framework does; the user's own events are logged beside them.
-    let _log = log::start(LogForm::Human, "info,operator_core=off,kube_client=off", output);
-    let environment = Environment::real();
-    let workbench = workbench.with_files(&args.apply)?;
-    let server = Server::start(builder.crds(), args.control_plane).await?;
-    // Not before: until here a signal ends the process, and what it has started with it.
-    let mut signals = Signals::listen().map_err(Error::Signals)?;
-    let cluster = &server.cluster;
-    let lost = |error| Err(failed("keep the control plane running")(error));
-
-    let stage = tokio::select! {
-        biased;
-        stage = Stage::set(builder, &workbench, &server, args, output, environment) => stage?,
-        error = cluster.failed() => return lost(error),
-        () = signals.any() => return Ok(ExitStatus::Success),
-    };
-    let result = tokio::select! {
-        biased;
-        result = stage.play(&workbench) => result,
-        error = cluster.failed() => lost(error),
-        () = signals.any() => Ok(ExitStatus::Success),
-    };
-    let stopped = tokio::select! {
-        biased;
-        stopped = stage.operator.stop() => stopped,
-        () = signals.any() => return Ok(ExitStatus::Interrupted),
-    };
-    stage.feed.flush().await;
-    match (result, stopped) {
-        (Ok(ExitStatus::Success), Stopped::TimedOut) => Ok(ExitStatus::Terminated),
-        (result, _) => result,
-    }
-}
+use super::Error;
+#[cfg(feature = "testing")]
+use super::ExitStatus;
+#[cfg(feature = "testing")]
+pub(super) use command::dev;
+#[cfg(feature = "testing")]
+use command::failed;

@@ -7,7 +7,9 @@ use parking_lot::Mutex;
 use tokio::{sync::Notify, time::Instant};
 
 use super::{
-    Error, ExitStatus, Workbench, failed,
+    Error, ExitStatus, Workbench,
+    actor::apply,
+    failed,
     feed::{Feed, human},
     lines::LineObserver,
     objects::{Narrator, Objects},
@@ -58,8 +60,8 @@ impl Stage {
 
         let started = environment.now().since_start();
         let mut manifests: Vec<DynamicObject> = Vec::new();
-        for yaml in &workbench.manifests {
-            let objects = cluster.apply_yaml(&args.namespace, yaml).await;
+        for fixture in &workbench.manifests {
+            let objects = apply(cluster, &args.namespace, fixture).await;
             manifests.extend(objects.map_err(failed("apply the operator's manifests"))?);
         }
         let account = rights::account(&manifests);
@@ -128,11 +130,11 @@ impl Stage {
             return Ok(ExitStatus::TimedOut);
         }
         self.ready(workbench);
-        if let (true, Some(scenario)) = (self.args.once, &workbench.scenario) {
+        if let (true, Some((_, scenario))) = (self.args.once, workbench.scenarios.first()) {
             scenario.play(self, deadline).await?;
         } else {
-            for yaml in &workbench.examples {
-                let applied = self.cluster.apply_yaml(&self.args.namespace, yaml).await;
+            for fixture in &workbench.examples {
+                let applied = apply(&self.cluster, &self.args.namespace, fixture).await;
                 applied.map_err(failed("apply the examples"))?;
             }
         }

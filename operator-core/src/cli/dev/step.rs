@@ -1,15 +1,10 @@
 //! One step of a scenario: what to do, and what to wait for.
 
-use std::{fmt, sync::Arc, time::Duration};
+use std::{fmt, path::PathBuf, sync::Arc, time::Duration};
 
 use serde_json::Value;
-use tokio::time::{Instant, timeout_at};
 
-use super::{
-    ready::{Judge, Readiness},
-    stage::Stage,
-};
-use crate::testing;
+use super::{Error, fixture::Fixture};
 
 /// How long a step waits by default.
 const PATIENCE: Duration = Duration::from_secs(30);
@@ -43,56 +38,20 @@ impl fmt::Display for Target {
     }
 }
 
-/// Why a step failed.
-#[derive(Debug, thiserror::Error)]
-pub(super) enum StepError {
-    /// The expected condition was not met in time.
-    #[error("waited {} s for {target} {wanted}, and saw: {seen}", waited.as_secs())]
-    NotSeen {
-        /// The object.
-        target: Target,
-        /// The condition.
-        wanted: String,
-        /// What was there instead, at the end.
-        seen: String,
-        /// How long.
-        waited: Duration,
-    },
-    /// Something could not be applied, or its kind isn't served.
-    #[error("could not reach the step's objects")]
-    Unreachable(#[from] testing::Error),
-    /// A request was refused.
-    #[error("could not {doing} {target}")]
-    Refused {
-        /// What was tried.
-        doing: &'static str,
-        /// With which object.
-        target: Target,
-        /// The server's words.
-        source: Box<kube::Error>,
-    },
-}
-
-impl StepError {
-    pub(super) fn is_timeout(&self) -> bool {
-        matches!(self, Self::NotSeen { .. })
-    }
-}
-
 type Check = Arc<dyn Fn(&Value) -> Result<(), String> + Send + Sync>;
 
 /// What is done.
 #[derive(Clone)]
 pub(super) enum Action {
-    Apply(String),
+    Apply(Fixture),
     Patch(Target, Value),
     Delete(Target),
 }
 
 /// What a step waits for.
 #[derive(Clone)]
-enum Wanted {
-    /// As [`Readiness`] says.
+pub(super) enum Wanted {
+    /// As [`Readiness`](super::Readiness) says.
     Ready,
     Gone,
     /// Another object with the same name replaces the one from before the step.
@@ -104,10 +63,10 @@ enum Wanted {
 #[derive(Clone)]
 #[must_use = "a step does nothing until it is added to a scenario"]
 pub struct Step {
-    name: String,
-    actions: Vec<Action>,
-    wanted: Vec<(Target, Wanted)>,
-    within: Duration,
+    pub(super) name: String,
+    pub(super) actions: Vec<Action>,
+    pub(super) wanted: Vec<(Target, Wanted)>,
+    pub(super) within: Duration,
 }
 
 impl fmt::Debug for Step {
@@ -124,7 +83,14 @@ impl Step {
 
     /// Applies the objects of a YAML text.
     pub fn apply(mut self, yaml: impl Into<String>) -> Self {
-        self.actions.push(Action::Apply(yaml.into()));
+        self.actions.push(Action::Apply(Fixture::Text(yaml.into())));
+        self
+    }
+
+    /// Applies the objects of these YAML files, which are read when `dev` starts. A relative path begins in the working
+    /// directory.
+    pub fn apply_files(mut self, files: impl IntoIterator<Item = impl Into<PathBuf>>) -> Self {
+        self.actions.extend(files.into_iter().map(|file| Action::Apply(Fixture::File(file.into()))));
         self
     }
 
@@ -176,70 +142,12 @@ impl Step {
         self
     }
 
-    pub(super) fn name(&self) -> &str {
-        &self.name
-    }
-
-    pub(super) async fn play(&self, stage: &Stage, latest: Instant) -> Result<(), StepError> {
-        let mut before = Vec::with_capacity(self.wanted.len());
-        for (target, wanted) in &self.wanted {
-            let replaced = matches!(wanted, Wanted::Replaced);
-            before.push(if replaced { stage.uid(target).await? } else { None });
-        }
-        for action in &self.actions {
-            stage.act(action).await?;
-        }
-        let started = Instant::now();
-        let deadline = (started + self.within).min(latest);
-        for ((target, wanted), uid) in self.wanted.iter().zip(before) {
-            let mut seen = "nothing yet".to_owned();
-            let check = |object: Option<&Value>| wanted.check(object, uid.as_deref(), &stage.judge);
-            let wait = stage.wait(target, &check, &mut seen);
-            if let Ok(result) = timeout_at(deadline, wait).await {
-                result?;
-            } else {
-                let waited = started.elapsed();
-                return Err(StepError::NotSeen {
-                    target: target.clone(),
-                    wanted: wanted.words(),
-                    seen,
-                    waited,
-                });
-            }
-        }
-        Ok(())
-    }
-}
-
-impl Wanted {
-    fn words(&self) -> String {
-        match self {
-            Self::Ready => "to be ready".to_owned(),
-            Self::Gone => "to be gone".to_owned(),
-            Self::Replaced => "to be there again".to_owned(),
-            Self::Holds(words, _) => words.clone(),
-        }
-    }
-
-    fn check(&self, object: Option<&Value>, uid_before: Option<&str>, judge: &Judge) -> Result<(), String> {
-        let Some(object) = object else {
-            return if matches!(self, Self::Gone) { Ok(()) } else { Err("no such object".to_owned()) };
-        };
-        match self {
-            Self::Ready => match (judge.0)(object) {
-                Readiness::Ready => Ok(()),
-                Readiness::Waiting(reason) | Readiness::Error(reason) => Err(reason),
-                Readiness::Unknown => Err("a status that doesn't tell".to_owned()),
-            },
-            Self::Gone => Err("it is there".to_owned()),
-            Self::Replaced if object.pointer("/metadata/uid").and_then(Value::as_str) == uid_before => {
-                Err("the same object as before".to_owned())
-            }
-            Self::Replaced if object.pointer("/metadata/deletionTimestamp").is_some() => {
-                Err("it is being deleted".to_owned())
-            }
-            Self::Replaced => Ok(()),
-            Self::Holds(_, check) => check(object),
-        }
+    /// Reads the files.
+    pub(super) fn read(&mut self) -> Result<(), Error> {
+        let mut fixtures = self.actions.iter_mut().filter_map(|action| match action {
+            Action::Apply(fixture) => Some(fixture),
+            Action::Patch(..) | Action::Delete(_) => None,
+        });
+        fixtures.try_for_each(Fixture::read)
     }
 }

@@ -78,7 +78,8 @@ impl<P: KubeObject> Planned<P> {
         }
     }
 
-    /// The state of a node of the controller's workflow, with its reason.
+    /// The state of a node of the controller's workflow, with its reason. A node that isn't wanted is `deleted` if the run
+    /// deleted something of it, and `inactive`, as in `inactive: it is not wanted`, if nothing existed.
     ///
     /// # Panics
     /// If the workflow has no such node, or the run didn't reach it.
@@ -200,8 +201,18 @@ impl<P: KubeObject> Planned<P> {
         self.end.controller.resource_type()
     }
 
+    /// The operator calls what isn't wanted "deleted", whether or not there was anything. A test asks which of both it is.
     fn nodes(&self) -> Vec<NodeStatus> {
-        self.end.context.scope().look(|latest: &mut LatestResults| latest.nodes()).unwrap_or_default()
+        let latest = self.end.context.scope().look(|latest: &mut LatestResults| latest.nodes());
+        let mut nodes = latest.unwrap_or_default();
+        let result = self.run.as_ref().and_then(Run::result);
+        for node in nodes.iter_mut().filter(|node| node.state == NodeState::Deleted) {
+            let unwanted = result.and_then(|result| result.node(&node.name)?.unwanted.as_ref());
+            if let Some(unwanted) = unwanted.filter(|unwanted| unwanted.found_nothing()) {
+                node.state = NodeState::Inactive { reason: unwanted.reason.clone() };
+            }
+        }
+        nodes
     }
 
     fn named(&self, write: &Write) -> String {

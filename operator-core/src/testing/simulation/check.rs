@@ -36,7 +36,7 @@ pub(super) const CRASH_POINT: &str = "crash point";
 /// The maximum number of times that a failing schedule is run again to make its story shorter.
 const SHRINKING_RUNS: usize = 400;
 
-/// How long that may take, in real time: a user waits for the story.
+/// The default of [`Settings::shrinking`].
 const SHRINKING_TIME: Duration = Duration::from_secs(if cfg!(test) { 600 } else { 20 });
 
 /// Runs one simulation: a calm run, then a schedule for each seed below `schedules`, and those of a sweep if there is
@@ -76,6 +76,9 @@ pub struct Settings {
     /// The maximum number of schedules of each sweep over the calm run's requests, chosen by the date. Those of
     /// [`crash_at_every_write`](super::FaultPlan::crash_at_every_write) are always run.
     pub sweeps: u64,
+    /// The maximum time for which a failing schedule is run again to make its story shorter, in real time; by default 20
+    /// seconds.
+    pub shrinking: Duration,
 }
 
 /// The default number of schedules of each sweep.
@@ -86,7 +89,8 @@ impl Settings {
     #[must_use]
     pub fn schedules(schedules: u64) -> Self {
         let threads = thread::available_parallelism().map_or(1, usize::from);
-        Self { schedules, first: 0, seed: None, tape: None, threads, sweeps: u64::MAX }
+        let (sweeps, shrinking) = (u64::MAX, SHRINKING_TIME);
+        Self { schedules, first: 0, seed: None, tape: None, threads, sweeps, shrinking }
     }
 
     fn from_environment(schedules: u64) -> Self {
@@ -157,7 +161,9 @@ fn explore_any<'t>(name: &'t str, settings: &Settings, test: Test<'t>) -> Result
             report.complete(settings.schedules)
         }
         Some((_, Err(failure))) => Err(failure),
-        Some((job, Ok(outcome))) => Err(Box::new(explain(name, &jobs[job], outcome, &references, test))),
+        Some((job, Ok(outcome))) => {
+            Err(Box::new(explain(name, (&jobs[job], settings.shrinking), outcome, &references, test)))
+        }
     }
 }
 
@@ -167,7 +173,7 @@ fn explore_any<'t>(name: &'t str, settings: &Settings, test: Test<'t>) -> Result
 /// # Errors
 /// If something else differs.
 fn made_by_chance(name: &str, test: Test<'_>, calm: &CalmRun) -> Result<Vec<MadeUp>, Box<Failure>> {
-    let apart = Apart { is_repeated: true, ..Apart::default() };
+    let apart = Apart { is_repeated: true, checkpoint: calm.checkpoint.clone(), ..Apart::default() };
     let mut again = run(test, &Choices::replayed(Tape::calm()), None, &apart);
     let states = || calm.states.iter().zip(&again.run.states);
     let found: BTreeSet<MadeUp> = states().flat_map(|(calm, again)| calm.made_by_chance(again)).collect();
@@ -275,24 +281,26 @@ fn all(
 /// Reduces a failing schedule, and checks whether it is repeatable.
 fn explain(
     name: &str,
-    job: &Job,
+    (job, time): (&Job, Duration),
     outcome: ScheduleOutcome,
     references: &References<'_>,
     test: Test<'_>,
 ) -> Failure {
     let oracles: Vec<Oracle> = outcome.violations.iter().map(|violation| violation.oracle).collect();
     // A tape that is made shorter may be one in which somebody does something else.
-    let again = |job: &Job| {
+    let run_apart = |job: &Job, apart: &Apart| {
         in_thread(|| {
             let calm = job.reference(references).unwrap_or_else(|_| Arc::clone(&references.calm));
-            run(test, &job.choices(), Some(&calm), &Apart::default())
+            run(test, &job.choices(), Some(&calm), apart)
         })
     };
+    let again = |job: &Job| run_apart(job, &Apart::default());
+    let briefly = Apart { ends_with: oracles.clone(), ..Apart::default() };
     let diverges = divergence(&outcome.trace(), &again(job).trace());
     let full = outcome.tape.clone();
     let begin = real_time();
     let tape = shrink(full.clone(), SHRINKING_RUNS, |tape| {
-        begin.elapsed() < SHRINKING_TIME && again(&Job::Tape(tape.clone())).fails_like(&oracles)
+        begin.elapsed() < time && run_apart(&Job::Tape(tape.clone()), &briefly).fails_like(&oracles)
     });
     let shrunk = again(&Job::Tape(tape.clone()));
     let last = if shrunk.fails_like(&oracles) { shrunk } else { outcome };

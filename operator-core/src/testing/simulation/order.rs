@@ -26,7 +26,8 @@ pub(super) fn declared(is_reversed: bool, declare: &dyn Fn() -> OperatorBuilder)
 /// # Errors
 /// If it is another one.
 pub(super) fn compare(name: &str, test: Test<'_>, calm: &CalmRun) -> Result<(), Box<Failure>> {
-    let apart = Apart { is_reversed: true, made_up: calm.made_up.clone(), ..Apart::default() };
+    let (made_up, checkpoint) = (calm.made_up.clone(), calm.checkpoint.clone());
+    let apart = Apart { is_reversed: true, made_up, checkpoint, ..Apart::default() };
     let mut outcome = run(test, &Choices::replayed(Tape::calm()), None, &apart);
     if outcome.violations.is_empty() {
         let states = outcome.run.states.iter().zip(&calm.states);

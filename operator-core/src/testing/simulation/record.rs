@@ -9,6 +9,7 @@ use std::{
 
 use parking_lot::Mutex;
 use tokio::time::Instant;
+use tokio_util::sync::CancellationToken;
 
 use super::{
     Oracle,
@@ -116,10 +117,13 @@ pub(super) struct ScheduleRecord {
     pub(super) complaints: Complaints,
     pub(super) progress: Progress,
     pub(super) leases: Leases,
+    /// The schedule ends with a violation of one of these.
+    ends_with: Vec<Oracle>,
+    over: CancellationToken,
 }
 
 impl ScheduleRecord {
-    pub(super) fn new(canaries: Canaries, complaints: Complaints) -> Self {
+    pub(super) fn new(canaries: Canaries, complaints: Complaints, ends_with: Vec<Oracle>) -> Self {
         Self {
             canaries,
             start: Instant::now(),
@@ -131,6 +135,8 @@ impl ScheduleRecord {
             complaints,
             progress: Progress::default(),
             leases: Leases::default(),
+            ends_with,
+            over: CancellationToken::new(),
         }
     }
 
@@ -194,6 +200,14 @@ impl ScheduleRecord {
 
     pub(super) fn violated(&self, oracle: Oracle, message: impl Into<String>) {
         self.violations.lock().push(Violation { oracle, message: message.into() });
+        if self.ends_with.contains(&oracle) {
+            self.over.cancel();
+        }
+    }
+
+    /// Resolves when it is known what the schedule was run for.
+    pub(super) async fn over(&self) {
+        self.over.cancelled().await;
     }
 
     /// All calls so far, oldest first.
@@ -215,7 +229,7 @@ mod tests {
 
     #[tokio::test(start_paused = true)]
     async fn the_last_calls_show_what_a_loop_consists_of() {
-        let record = ScheduleRecord::new(Canaries::default(), Complaints::default());
+        let record = ScheduleRecord::new(Canaries::default(), Complaints::default(), Vec::new());
         let call = |method: Method, name: &str, code| {
             let path = format!("/api/v1/namespaces/default/configmaps/{name}");
             let request = Request::builder().method(method).uri(path).body(Body::empty());

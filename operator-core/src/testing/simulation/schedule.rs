@@ -81,7 +81,7 @@ pub(super) fn run(
     let listener = Listener::new(canaries.clone(), complaints.clone());
     let record = {
         let _its_time = runtime.enter();
-        Arc::new(ScheduleRecord::new(canaries, complaints))
+        Arc::new(ScheduleRecord::new(canaries, complaints, apart.ends_with.clone()))
     };
     let tasks = LocalSet::new();
     let schedule = async {
@@ -97,6 +97,7 @@ pub(super) fn run(
             biased;
             // It has been said.
             () = record.progress.stuck() => None,
+            () = record.over() => None,
             run = tokio::time::timeout(ENDS_WITHIN, all) => match run {
                 Ok(run) => Some(run),
                 Err(_) => {
@@ -227,8 +228,7 @@ impl Sim {
             let is_meant = !world.without.borrow().contains(&Oracle::Quiet)
                 && !world.record.leases.elects()
                 && world.cluster.readiness == Readiness::Comes
-                && !world.is_reversed
-                && !world.is_repeated;
+                && world.has_long_quiet;
             let is_drawn = || world.choices.rarely("long quiet", oracles::LONG_QUIET_ONE_IN, 1) != 0;
             if part > 0 && !(is_meant && (world.is_calm() || is_drawn())) {
                 break;

@@ -42,6 +42,9 @@ pub(super) type Factory = Rc<dyn Fn() -> OperatorBuilder>;
 /// After how many milliseconds a crashed operator is started again; the first is that of the calm run.
 const RESTARTS: [u64; 5] = [100, 0, 10, 2_000, 20_000];
 
+/// How often an operator reports ages and numbers. What it reports is the same each time.
+const REPORTS_EVERY: Duration = Duration::from_secs(60);
+
 /// What happens in an otherwise calm run.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Apart {
@@ -57,6 +60,10 @@ pub(super) struct Apart {
     pub(super) is_repeated: bool,
     /// The places whose values the operator makes by chance.
     pub(super) made_up: Vec<MadeUp>,
+    /// The state of the usual calm run after the installation of the definitions.
+    pub(super) checkpoint: Option<Checkpoint>,
+    /// The schedule ends as soon as one of these is violated, because nothing else is asked of it.
+    pub(super) ends_with: Vec<Oracle>,
 }
 
 impl Apart {
@@ -91,7 +98,10 @@ pub(super) struct World {
     /// What each incarnation has said about generations.
     pub(super) generations: RefCell<Vec<ObservedGenerations>>,
     pub(super) is_reversed: bool,
-    pub(super) is_repeated: bool,
+    /// Whether a long quiet time is part of it: of the usual calm run, and of the schedules that draw it.
+    pub(super) has_long_quiet: bool,
+    /// The state from which it may start, if that isn't the one of the calm run that it is compared with.
+    pub(super) given: Option<Checkpoint>,
     /// The first call of the long quiet time, and the first one after it.
     pub(super) long_quiet: Cell<(usize, usize)>,
     operator: RefCell<Option<Rc<Operator>>>,
@@ -121,6 +131,8 @@ impl World {
             move || clock.now()
         };
         let server = InProcessServer::with_clock(clock);
+        let calm_is_given = calm.is_some();
+        let is_usual = apart.is_nothing() && !apart.is_reversed && !apart.is_repeated;
         let made_up = calm.as_ref().map_or(apart.made_up, |calm| calm.made_up.clone());
         let readiness = calm.as_ref().map_or(apart.readiness, |calm| calm.readiness);
         let cluster = Cluster::new(readiness);
@@ -155,7 +167,8 @@ impl World {
             factory: RefCell::default(),
             generations: RefCell::default(),
             is_reversed: apart.is_reversed,
-            is_repeated: apart.is_repeated,
+            has_long_quiet: is_usual || calm_is_given,
+            given: apart.checkpoint,
             long_quiet: Cell::default(),
             operator: RefCell::default(),
             scripts: RefCell::default(),
@@ -280,6 +293,7 @@ impl World {
         let declared = declared.without_listener();
         let builder = declared
             .without_jitter()
+            .reports_every(REPORTS_EVERY)
             .config(config(&self.server))
             .transport(self.server.clone().into())
             .transport(pages::drawn(&self.choices))

@@ -30,7 +30,7 @@ async fn cluster() -> Result<TestCluster> {
 #[operator_test]
 async fn webapps_come_and_go_on_their_tomcat() -> Result<()> {
     let cluster = cluster().await?;
-    cluster.apply_yaml("default", RBAC).await?;
+    cluster.apply_files("default", [RBAC]).await?;
     // The role takes effect a moment after it was written.
     let all: Api<Webapp> = Api::all(cluster.client_as(ACCOUNT)?);
     until("the role to be effective", async || all.list(&ListParams::default()).await.ok()).await?;

@@ -67,7 +67,7 @@ impl<'t> References<'t> {
     }
 
     fn apart(&self, apart: Apart) -> Apart {
-        Apart { made_up: self.calm.made_up.clone(), ..apart }
+        Apart { made_up: self.calm.made_up.clone(), checkpoint: self.calm.checkpoint.clone(), ..apart }
     }
 
     fn other(&self, written: usize, what: &str, apart: &Apart) -> Result<Arc<CalmRun>, Box<Failure>> {
