@@ -3,7 +3,7 @@
 use anyhow::Result;
 use integration_tests::LogText;
 use k8s_openapi::api::core::v1::{Event, Secret};
-use kube::api::{ListParams, Patch, PatchParams};
+use kube::api::{DeleteParams, ListParams, Patch, PatchParams};
 use mysql_async::{Conn, prelude::Queryable};
 use operator_core::testing::TestCluster;
 use serde_json::json;
@@ -16,8 +16,9 @@ async fn a_schema_lives_and_dies_and_its_password_is_shown_nowhere(cluster: Test
     let operator = scene.start().await?;
     Box::pin(scene.life()).await?;
 
-    // Under the name that was free again.
+    // Under the name that was free again. A garbage collector looks for new kinds every 30 s, so it would take as long.
     let name = &*scene.name;
+    scene.api::<Secret>()?.delete(&format!("{name}-credentials"), &DeleteParams::default()).await.ok();
     let kept = scene.create(name).await?;
     let found = scene.is_usable(name, None).await?;
     // Changes by others in the server are noticed by a check, without any event in the cluster.
