@@ -61,8 +61,10 @@ impl Server {
             .spawn()
             .expect("the binary can be run");
         let said = BufReader::new(process.stdout.take().expect("it is piped"));
-        let port =
-            said.lines().map_while(Result::ok).find_map(|line| line.split_once("port=")?.1.parse().ok());
+        let mut said = said.lines().map_while(Result::ok);
+        let port = said.find_map(|line| line.split_once("port=")?.1.parse().ok());
+        // After a minute the process tells that its test still runs; if nobody read that, it would end.
+        thread::spawn(move || said.for_each(drop));
         Self { process, port: port.expect("it says its port") }
     }
 }
