@@ -14,7 +14,7 @@ use crate::{
     workflow::AnyWorkflow,
 };
 #[cfg(feature = "testing")]
-use crate::{reconciler::ManagedWorkflow, results::NodeKey};
+use crate::{reconciler::AnyContext, resource::ObjectKey, results::NodeKey};
 
 /// A declared controller, ready to be registered with an operator. JOSDK: `Controller`.
 pub struct Controller {
@@ -176,9 +176,15 @@ impl Controller {
 
     /// The name of a node of its workflow, and whether the node's objects have an owner reference.
     pub(crate) fn node(&self, key: &NodeKey) -> Option<(&str, bool)> {
-        let workflow = self.settings.workflow.as_ref()?;
-        let name = workflow.node_name(key)?;
-        Some((name, workflow.is_garbage_collected(name)))
+        let dependent = self.settings.workflow.as_ref()?.dependent(key)?;
+        Some((dependent.name(), dependent.capabilities().is_garbage_collected()))
+    }
+
+    /// The keys of the objects that a node of its workflow wants, if it can be asked before its turn.
+    pub(crate) async fn keys_of(&self, key: &NodeKey, context: &Arc<AnyContext>) -> Vec<ObjectKey> {
+        let dependent = self.settings.workflow.as_ref().and_then(|workflow| workflow.dependent(key));
+        let (Some(dependent), Some(primary)) = (dependent, context.own_primary()) else { return Vec::new() };
+        dependent.keys(&primary, context).await
     }
 }
 

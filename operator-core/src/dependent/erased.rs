@@ -6,13 +6,13 @@ use futures::{FutureExt, future::BoxFuture};
 
 use super::{
     Capabilities, Declaration, Deletion,
-    function::{Answered, Judged, Usual, Want},
+    function::{Judged, Want},
 };
 use crate::{
     environment::fenced_future,
-    event_source::{ScopeSlot, SourceDeclaration},
-    reconciler::{AnyContext, BoxError, Context, MemoKey},
-    resource::{Access, AnyObject, Draft, KubeObject, Object, ObjectKey},
+    event_source::SourceDeclaration,
+    reconciler::{AnyContext, BoxError, Context},
+    resource::{Access, AnyObject, KubeObject, ObjectKey},
     results::{ReconcileResult, Secondary},
 };
 
@@ -141,6 +141,13 @@ pub(crate) trait Engine: Send + Sync {
     fn reads(&self, asked: Asked<'_>) -> Option<ObjectKey> {
         let _ = asked;
         None
+    }
+
+    /// The keys of the objects that it wants, as far as they are known in this run. By default none are.
+    #[cfg(feature = "testing")]
+    fn keys(&self, asked: Asked<'_>) -> Vec<ObjectKey> {
+        let _ = asked;
+        Vec::new()
     }
 
     /// Whether it wants an object with this key; `None` if that isn't known yet in this run. By default it wants none.
@@ -403,26 +410,35 @@ impl AnyDependent {
 
     /// The only object that it reads; `None` if that can't be said before its turn, or it reads several.
     pub(crate) fn reads(&self, of: &AnyObject, context: &Arc<AnyContext>) -> Option<ObjectKey> {
-        self.ask_early(of, context);
-        self.engine.reads(self.asked(of, context))
+        self.early(self.asked(of, context), |asked| self.engine.reads(asked))
     }
 
     /// Whether it may want an object with this key: `true` also if that can't be said before its turn.
     pub(crate) fn may_want(&self, key: &ObjectKey, of: &AnyObject, context: &Arc<AnyContext>) -> bool {
-        self.ask_early(of, context);
-        self.wants(key, of, context) != Some(false)
+        self.early(self.asked(of, context), |asked| self.engine.wants(key, asked)) != Some(false)
     }
 
-    /// Asks a function of the primary alone before its turn. What goes wrong is told in its turn.
-    fn ask_early(&self, of: &AnyObject, context: &Arc<AnyContext>) {
-        if self.declaration.early {
-            drop(fenced_future(self.engine.wish(self.asked(of, context))).now_or_never());
-        }
+    /// What the engine knows; if it knows nothing yet, a function of the primary alone is asked before its turn. What goes
+    /// wrong is told in its turn.
+    fn early<'r, T>(&'r self, asked: Asked<'r>, known: impl Fn(Asked<'r>) -> Option<T>) -> Option<T> {
+        known(asked).or_else(|| {
+            self.declaration.early.then(|| fenced_future(self.engine.wish(asked)).now_or_never())?;
+            known(asked)
+        })
     }
 
     /// Whether it wants an object with this key; `None` if that isn't known yet in this run.
     pub(crate) fn wants(&self, key: &ObjectKey, of: &AnyObject, context: &Arc<AnyContext>) -> Option<bool> {
         self.engine.wants(key, self.asked(of, context))
+    }
+
+    /// The keys of the objects that it wants; none if it can't say that before its turn.
+    #[cfg(feature = "testing")]
+    pub(crate) async fn keys(&self, primary: &AnyObject, context: &Arc<AnyContext>) -> Vec<ObjectKey> {
+        let asked = self.asked(primary, context);
+        // What goes wrong is told by the run.
+        drop(self.engine.wish(asked).await);
+        self.engine.keys(asked)
     }
 
     fn asked<'r>(&'r self, primary: &'r AnyObject, context: &'r Arc<AnyContext>) -> Asked<'r> {
@@ -453,140 +469,3 @@ impl<P: KubeObject> fmt::Debug for Standalone<P> {
 }
 
 debug_of!(AnyDependent: "Dependent", |it| name: it.name, capabilities: it.capabilities());
-
-/// Objects that should exist, as user code has made them: not marked yet, and perhaps without names.
-pub struct Drafts(pub(super) Kinds);
-
-pub(super) enum Kinds {
-    One(Box<dyn Draft>),
-    Several(Vec<Box<dyn Draft>>),
-    /// None: they are only read.
-    Sought(Sought),
-}
-
-/// The objects that are only read; by default all that are related to the primary.
-#[derive(Clone, Default)]
-pub(crate) struct Sought {
-    /// By its name, in the primary's namespace.
-    pub(crate) name: Option<String>,
-    pub(crate) key: Option<ObjectKey>,
-    pub(crate) selects: Option<Selects>,
-}
-
-/// Selects the objects.
-pub(crate) type Selects = Arc<dyn Fn(&dyn Object) -> bool + Send + Sync>;
-
-impl Sought {
-    /// The selected one, if one is selected.
-    pub(super) fn key(&self, namespaced: bool, primary: &ObjectKey) -> Option<ObjectKey> {
-        let name = || {
-            let namespace = primary.namespace().filter(|_| namespaced);
-            Some(ObjectKey::new(primary.cluster().clone(), namespace, self.name.as_deref()?))
-        };
-        self.key.clone().or_else(name)
-    }
-}
-
-debug_of!(Sought: "Sought", |it| name: it.name, key: it.key);
-
-// The content is not shown because it may be a Secret's.
-debug_of!(Drafts: "Drafts");
-
-impl Drafts {
-    pub(crate) fn one(object: impl KubeObject) -> Self {
-        Self(Kinds::One(Box::new(object)))
-    }
-
-    pub(crate) fn several(objects: impl IntoIterator<Item = impl KubeObject>) -> Self {
-        let boxed = objects.into_iter().map(|object| Box::new(object) as Box<dyn Draft>);
-        Self(Kinds::Several(boxed.collect()))
-    }
-
-    /// None: they are only read.
-    pub(crate) fn sought(sought: Sought) -> Self {
-        Self(Kinds::Sought(sought))
-    }
-
-    /// The object to search for, if it is only read.
-    pub(super) fn looked_for(self) -> Sought {
-        match self.0 {
-            Kinds::Sought(sought) => sought,
-            Kinds::One(_) | Kinds::Several(_) => Sought::default(),
-        }
-    }
-
-    /// All of them.
-    pub(super) fn all(self) -> Vec<Box<dyn Draft>> {
-        match self.0 {
-            Kinds::One(object) => vec![object],
-            Kinds::Several(objects) => objects,
-            Kinds::Sought(_) => Vec::new(),
-        }
-    }
-
-    /// The only one, if there is one.
-    pub(super) fn only(self) -> Option<Box<dyn Draft>> {
-        match self.0 {
-            Kinds::One(object) => Some(object),
-            Kinds::Several(mut objects) if objects.len() == 1 => objects.pop(),
-            Kinds::Several(_) | Kinds::Sought(_) => None,
-        }
-    }
-}
-
-/// Computes what should exist, for a primary of any type.
-pub(in crate::dependent) trait Ask: Send + Sync {
-    fn ask<'r>(&'r self, asked: Asked<'r>) -> Answered<'r, Result<Want<Drafts>, BoxError>>;
-
-    /// Its own way to be reconciled, if it may have one.
-    fn own(&self) -> Option<&dyn Own> {
-        None
-    }
-}
-
-/// A dependent's own way to reconcile its objects.
-pub(in crate::dependent) trait Own: Send + Sync {
-    fn reconcile<'r>(&'r self, asked: Asked<'r>, usual: Usual<'r>) -> Answer<'r, ReconcileResult>;
-}
-
-/// The question to a dependent, once in a run.
-pub(super) struct Question {
-    ask: Box<dyn Ask>,
-    memo: MemoKey,
-    /// Where primaries keep which object they read.
-    pub(super) place: ScopeSlot,
-}
-
-impl Question {
-    pub(super) fn new(ask: Box<dyn Ask>) -> Self {
-        Self { ask, memo: MemoKey::default(), place: ScopeSlot::unique() }
-    }
-
-    /// The dependent's own way to be reconciled, if it may have one.
-    pub(super) fn own(&self) -> Option<&dyn Own> {
-        self.ask.own()
-    }
-
-    /// The form of the answer that is needed, made when it is first requested in a run.
-    pub(super) async fn answer<T: Send + Sync + 'static>(
-        &self,
-        asked: Asked<'_>,
-        make: impl FnOnce(Drafts) -> Result<T, BoxError> + Send,
-    ) -> Result<Arc<Want<T>>, BoxError> {
-        if let Some(known) = self.known(asked) {
-            return Ok(known);
-        }
-        let answer = self.ask.ask(asked).get().await?.try_map(make)?;
-        Ok(asked.context.memo().keep(&self.memo, asked.primary, answer))
-    }
-
-    /// What is only read.
-    pub(super) async fn sought(&self, asked: Asked<'_>) -> Result<Arc<Want<Sought>>, BoxError> {
-        self.answer(asked, |drafts| Ok(drafts.looked_for())).await
-    }
-
-    /// The form of the answer, if it was requested in this run.
-    pub(super) fn known<T: Send + Sync + 'static>(&self, asked: Asked<'_>) -> Option<Arc<Want<T>>> {
-        asked.context.memo().known(&self.memo, asked.primary)
-    }
-}

@@ -35,6 +35,7 @@ pub mod matcher {
     pub use crate::operations::matcher::{Comparison, GenericMatcher, Match, Matcher};
 }
 pub(crate) mod object;
+mod question;
 pub(crate) mod record;
 mod system;
 pub(crate) mod want;

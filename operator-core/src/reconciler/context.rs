@@ -142,11 +142,7 @@ impl<P: KubeObject> Context<P> {
     /// # Errors
     /// If the controller has no event source for `K`.
     pub fn secondaries<K: KubeObject>(&self) -> Result<Vec<Arc<K>>, Error> {
-        let of = RustType::of::<K>();
-        let sources = self.any.asked(self.any.watched(of)?, None, self.node.as_deref());
-        typed(sources, |source| {
-            self.any.shown(source, source.secondaries_of(self.any.primary_key()), self.node.as_deref())
-        })
+        self.of_primary(self.any.watched(RustType::of::<K>())?)
     }
 
     /// Any object of type `K` that the controller watches, whatever it belongs to.
@@ -154,10 +150,7 @@ impl<P: KubeObject> Context<P> {
     /// # Errors
     /// If the controller has no event source for `K`.
     pub fn get<K: KubeObject>(&self, key: &ObjectKey) -> Result<Option<Arc<K>>, Error> {
-        self.newest(
-            self.any.asked(self.any.watched(RustType::of::<K>())?, Some(key), self.node.as_deref()),
-            key,
-        )
+        self.newest(self.any.watched(RustType::of::<K>())?, key)
     }
 
     /// Any object of type `K` that the controller watches, as [`Context::get`]; if its event source is bounded and
@@ -193,11 +186,7 @@ impl<P: KubeObject> Context<P> {
     /// # Errors
     /// If the controller has no event source for this kind.
     pub fn secondaries_of_kind<K: KubeObject>(&self, kind: &ResourceType) -> Result<Vec<Arc<K>>, Error> {
-        let sources =
-            self.any.asked(self.any.watched_kind(RustType::of::<K>(), kind)?, None, self.node.as_deref());
-        typed(sources, |source| {
-            self.any.shown(source, source.secondaries_of(self.any.primary_key()), self.node.as_deref())
-        })
+        self.of_primary(self.any.watched_kind(RustType::of::<K>(), kind)?)
     }
 
     /// Any object of exactly this kind that the controller watches, whatever it belongs to.
@@ -209,14 +198,7 @@ impl<P: KubeObject> Context<P> {
         kind: &ResourceType,
         key: &ObjectKey,
     ) -> Result<Option<Arc<K>>, Error> {
-        self.newest(
-            self.any.asked(
-                self.any.watched_kind(RustType::of::<K>(), kind)?,
-                Some(key),
-                self.node.as_deref(),
-            ),
-            key,
-        )
+        self.newest(self.any.watched_kind(RustType::of::<K>(), kind)?, key)
     }
 
     /// All objects of type `K` for which the named index has `value`, whatever they belong to, from all event sources
@@ -228,15 +210,26 @@ impl<P: KubeObject> Context<P> {
         typed(self.any.watched(RustType::of::<K>())?, |source| source.by_index(index, value).collect())
     }
 
+    /// All objects of these sources that belong to the primary.
+    fn of_primary<K: KubeObject>(
+        &self,
+        sources: impl Iterator<Item = Arc<AnySecondary>>,
+    ) -> Result<Vec<Arc<K>>, Error> {
+        let (node, primary) = (self.node.as_deref(), self.any.primary_key());
+        let sources = self.any.asked(sources, None, node);
+        typed(sources, |source| self.any.shown(source, source.secondaries_of(primary), node))
+    }
+
     /// The object with that key, in the newest state that a source has.
     fn newest<K: KubeObject>(
         &self,
         sources: impl Iterator<Item = Arc<AnySecondary>>,
         key: &ObjectKey,
     ) -> Result<Option<Arc<K>>, Error> {
-        let found = distinct(sources, |source| {
-            self.any.shown(source, source.get(key).transpose().into_iter(), self.node.as_deref())
-        })?;
+        let node = self.node.as_deref();
+        let read =
+            |source: &AnySecondary| self.any.shown(source, source.get(key).transpose().into_iter(), node);
+        let found = distinct(self.any.asked(sources, Some(key), node), read)?;
         Ok(found.into_iter().find_map(|object| object.typed()))
     }
 

@@ -145,8 +145,12 @@ impl Remembered {
 
     /// Records that a node was shown something that the other one has made.
     pub(crate) fn note_read(&mut self, node: &str, maker: &str) {
+        // Nodes may be shown many objects of few makers.
+        if self.reads.get(node).is_some_and(|read| node == maker || read.contains(maker)) {
+            return;
+        }
         let read = self.reads.entry(node.to_owned()).or_default();
-        if node != maker && !read.contains(maker) {
+        if node != maker {
             read.insert(maker.to_owned());
         }
     }
@@ -184,18 +188,16 @@ impl AnyContext {
     /// The nodes by whose reads others are kept: what each has read in this run, or, unless this run has asked it, in the last
     /// one that did.
     pub(crate) fn reads(&self, is_asked: impl Fn(&str) -> bool) -> Reads {
-        let now = self.remembered().lock().reads.clone();
-        let known = self.scope().look(|known: &mut Reads| {
+        let (now, scope) = (self.remembered().lock().reads.clone(), self.scope());
+        // Most primaries have no reads, and nothing is kept for them.
+        if now.is_empty() && scope.look(|_: &mut Reads| ()).is_none() {
+            return now;
+        }
+        scope.change_anyway(|known: &mut Reads| {
             known.retain(|node, _| !is_asked(node));
-            known.extend(now.clone());
+            known.extend(now);
             known.retain(|_, makers| !makers.is_empty());
             known.clone()
-        });
-        known.unwrap_or_else(|| {
-            if !now.is_empty() {
-                self.scope().change(|known: &mut Reads| known.clone_from(&now));
-            }
-            now
         })
     }
 

@@ -143,6 +143,21 @@ fn stage_of(primary: &TestResource) -> usize {
     primary.spec.value.parse().unwrap_or_default()
 }
 
+/// Lives in that number of random worlds, or in as many as the environment variable says.
+async fn each<W: std::fmt::Debug>(
+    (variable, worlds): (&str, usize),
+    world_of: impl Fn(u64) -> W,
+    live: impl AsyncFn(&W) -> Result<()>,
+) -> Result<()> {
+    let seed = seed_of_the_day();
+    let worlds = std::env::var(variable).ok().and_then(|number| number.parse().ok()).unwrap_or(worlds);
+    for number in 0..worlds {
+        let world = world_of(seed.wrapping_mul(1_000).wrapping_add(number as u64));
+        live(&world).await.with_context(|| format!("TEST_SEED={seed}, world {number}: {world:#?}"))?;
+    }
+    Ok(())
+}
+
 /// Whether a node takes part in the present stage.
 struct Part(Arc<Mutex<BTreeSet<usize>>>, usize);
 
@@ -288,13 +303,6 @@ async fn live(world: &World) -> Result<()> {
 
 #[tokio::test(start_paused = true)]
 async fn what_is_not_wanted_goes_last_and_takes_along_only_what_requires_it() -> Result<()> {
-    let seed = seed_of_the_day();
-    let worlds = std::env::var("ORDER_WORLDS").ok().and_then(|number| number.parse().ok()).unwrap_or(WORLDS);
-    for number in 0..worlds {
-        let world = World::of(seed.wrapping_mul(1_000).wrapping_add(number as u64));
-        if !world.swaps() {
-            live(&world).await.with_context(|| format!("TEST_SEED={seed}, world {number}: {world:#?}"))?;
-        }
-    }
-    Ok(())
+    let live = async |world: &World| if world.swaps() { Ok(()) } else { live(world).await };
+    each(("ORDER_WORLDS", WORLDS), World::of, live).await
 }

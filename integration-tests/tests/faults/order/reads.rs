@@ -2,9 +2,9 @@
 //! order of declaration. What each reader sees, what is made of it, and what stays for whom is what `expected` says.
 
 use integration_tests::prelude::*;
-use operator_core::{Run, Want, dependent::Read, testing::seed_of_the_day, workflow::WorkflowBuilder};
+use operator_core::{Run, Want, dependent::Read, workflow::WorkflowBuilder};
 
-use super::stage_of;
+use super::{each, stage_of};
 use crate::simulated::{pass, scene, under};
 
 /// The number of workflows; nightly has more.
@@ -343,13 +343,7 @@ async fn check(
 
 #[tokio::test(start_paused = true)]
 async fn a_reader_sees_what_is_wanted_and_what_it_reads_stays_for_what_is_made_of_it() -> Result<()> {
-    let seed = seed_of_the_day();
-    let worlds = std::env::var("READ_WORLDS").ok().and_then(|number| number.parse().ok()).unwrap_or(WORLDS);
-    for number in 0..worlds {
-        let world = World::of(seed.wrapping_mul(1_000).wrapping_add(number as u64));
-        live(&world).await.with_context(|| format!("TEST_SEED={seed}, world {number}: {world:#?}"))?;
-    }
-    Ok(())
+    each(("READ_WORLDS", WORLDS), World::of, async |world| live(world).await).await
 }
 
 /// Two reads wait at the same time, the second one for a maker behind the first one: it isn't judged before that maker is done.

@@ -4,26 +4,28 @@ use std::{fs, path::PathBuf};
 
 use super::Error;
 
-/// Where the YAML of some objects comes from.
+/// The YAML of some objects.
 #[derive(Clone, Debug)]
-pub(super) enum Fixture {
-    /// The text itself.
-    Text(String),
-    /// A file that isn't read yet.
-    File(PathBuf),
-    /// The content of a file.
-    Read { path: PathBuf, text: String },
+pub(super) struct Fixture {
+    pub(super) file: Option<PathBuf>,
+    /// That of the file is empty until it is read.
+    pub(super) text: String,
 }
 
 impl Fixture {
+    pub(super) fn text(yaml: impl Into<String>) -> Self {
+        Self { file: None, text: yaml.into() }
+    }
+
+    pub(super) fn file(path: impl Into<PathBuf>) -> Self {
+        Self { file: Some(path.into()), text: String::new() }
+    }
+
     /// Reads the file, if it is one.
     pub(super) fn read(&mut self) -> Result<(), Error> {
-        if let Self::File(path) = self {
-            let path = std::mem::take(path);
-            *self = match fs::read_to_string(&path) {
-                Ok(text) => Self::Read { path, text },
-                Err(source) => return Err(Error::Read { path, source }),
-            };
+        if let Some(path) = &self.file {
+            let unread = |source| Error::Read { path: path.clone(), source };
+            self.text = fs::read_to_string(path).map_err(unread)?;
         }
         Ok(())
     }

@@ -15,34 +15,12 @@
 //! - Nothing is written to a cluster that the command has not started itself.
 //! - What an operator declares for it, such as a [`Workbench`], exists without the feature `testing` as well.
 
-#[cfg(feature = "testing")]
-mod actor;
-#[cfg(feature = "testing")]
-mod command;
-#[cfg(feature = "testing")]
-mod feed;
 mod fixture;
 #[cfg(feature = "testing")]
-mod lines;
-#[cfg(feature = "testing")]
-mod nodes;
-#[cfg(feature = "testing")]
-mod objects;
-#[cfg(feature = "testing")]
-mod once;
-#[cfg(feature = "testing")]
-mod play;
+mod live;
 mod ready;
-#[cfg(feature = "testing")]
-mod rights;
 mod scenario;
-#[cfg(feature = "testing")]
-mod server;
-#[cfg(feature = "testing")]
-mod stage;
 mod step;
-#[cfg(feature = "testing")]
-mod table;
 mod workbench;
 
 pub use ready::Readiness;
@@ -52,8 +30,4 @@ pub use workbench::Workbench;
 
 use super::Error;
 #[cfg(feature = "testing")]
-use super::ExitStatus;
-#[cfg(feature = "testing")]
-pub(super) use command::dev;
-#[cfg(feature = "testing")]
-use command::failed;
+pub(super) use live::dev;

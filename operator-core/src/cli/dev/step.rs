@@ -83,14 +83,14 @@ impl Step {
 
     /// Applies the objects of a YAML text.
     pub fn apply(mut self, yaml: impl Into<String>) -> Self {
-        self.actions.push(Action::Apply(Fixture::Text(yaml.into())));
+        self.actions.push(Action::Apply(Fixture::text(yaml)));
         self
     }
 
     /// Applies the objects of these YAML files, which are read when `dev` starts. A relative path begins in the working
     /// directory.
     pub fn apply_files(mut self, files: impl IntoIterator<Item = impl Into<PathBuf>>) -> Self {
-        self.actions.extend(files.into_iter().map(|file| Action::Apply(Fixture::File(file.into()))));
+        self.actions.extend(files.into_iter().map(|file| Action::Apply(Fixture::file(file))));
         self
     }
 

@@ -32,25 +32,25 @@ impl Workbench {
     /// Applies these manifests before the operator starts. If they contain a service account, the operator runs under
     /// it, with the rights that they grant. Leave out the Deployment: `dev` is the operator.
     pub fn manifests(mut self, yaml: impl Into<String>) -> Self {
-        self.manifests.push(Fixture::Text(yaml.into()));
+        self.manifests.push(Fixture::text(yaml));
         self
     }
 
     /// The same with YAML files.
     pub fn manifest_files(mut self, files: impl IntoIterator<Item = impl Into<PathBuf>>) -> Self {
-        self.manifests.extend(files.into_iter().map(|file| Fixture::File(file.into())));
+        self.manifests.extend(files.into_iter().map(Fixture::file));
         self
     }
 
     /// Applies these objects once the operator runs.
     pub fn example(mut self, yaml: impl Into<String>) -> Self {
-        self.examples.push(Fixture::Text(yaml.into()));
+        self.examples.push(Fixture::text(yaml));
         self
     }
 
     /// The same with YAML files.
     pub fn example_files(mut self, files: impl IntoIterator<Item = impl Into<PathBuf>>) -> Self {
-        self.examples.extend(files.into_iter().map(|file| Fixture::File(file.into())));
+        self.examples.extend(files.into_iter().map(Fixture::file));
         self
     }
 
@@ -87,7 +87,7 @@ impl Workbench {
         }
         self.scenarios.truncate(1);
         if !files.is_empty() {
-            self.examples = files.iter().cloned().map(Fixture::File).collect();
+            self.examples = files.iter().map(Fixture::file).collect();
             self.scenarios.clear();
         }
         self.manifests.iter_mut().chain(&mut self.examples).try_for_each(Fixture::read)?;
@@ -136,7 +136,7 @@ mod tests {
         let declared = bench();
         fs::write(file("role"), "after").expect("it is written");
         let read = declared.read(&[], None).expect("all are there");
-        assert!(matches!(&read.manifests[..], [Fixture::Read { text, .. }] if text == "after"));
+        assert!(matches!(&read.manifests[..], [Fixture { text, .. }] if text == "after"));
         // The user's files are read instead of the examples and the scenarios.
         fs::remove_file(file("example")).expect("it is removed");
         let read = bench().read(&[file("role")], None).expect("all that is asked for is there");

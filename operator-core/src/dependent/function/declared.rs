@@ -6,8 +6,8 @@ use super::Erased;
 use crate::{
     dependent::{
         AnyDependent, Declaration,
-        erased::Ask,
         object::{Managed, ObjectEngine, ObjectSettings},
+        question::Ask,
     },
     resource::KubeObject,
 };

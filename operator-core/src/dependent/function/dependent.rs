@@ -8,7 +8,8 @@ use super::{Answered, Args, Call, Given, Judged, Shape, Signature, Want, WantOf,
 use crate::{
     dependent::{
         Asked,
-        erased::{Answer, Ask, Drafts, Own},
+        erased::Answer,
+        question::{Ask, Drafts, Own},
     },
     reconciler::{BoxError, Context, DataType},
     resource::KubeObject,

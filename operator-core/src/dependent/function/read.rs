@@ -10,7 +10,7 @@ use crate::dependent::want::Want;
 use crate::{
     dependent::{
         Error,
-        erased::{Drafts, Sought},
+        question::{Drafts, Sought},
     },
     reconciler::BoxError,
     resource::{KubeObject, Object, ObjectKey},

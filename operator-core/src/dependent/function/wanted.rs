@@ -3,7 +3,7 @@
 use std::{error::Error as StdError, marker::PhantomData, sync::Arc};
 
 use super::{KindOf, Want};
-use crate::{dependent::erased::Drafts, reconciler::BoxError, resource::KubeObject, results::Secondary};
+use crate::{dependent::question::Drafts, reconciler::BoxError, resource::KubeObject, results::Secondary};
 
 /// One object, or any number of them: what a dependent wants to exist, and what a run returns.
 pub trait Shape: Send + Sync + 'static {

@@ -12,9 +12,10 @@ use super::{Jobs, OfPrimary, settings::Managed};
 use crate::{
     dependent::{
         Asked, Deletion, Engine, Error,
-        erased::{Answer, Ask, Deleted, Drafts, Pruning, Question, Sought},
+        erased::{Answer, Deleted, Pruning},
         function::{Usual, Want},
         items::{Items, Work},
+        question::{Ask, Drafts, Question, Sought},
     },
     reconciler::{AnyContext, BoxError},
     resource::{AnyObject, ObjectKey},
@@ -68,9 +69,7 @@ impl ObjectEngine {
             self.managed.name(None, false, asked, self.question.place);
             return Ok(Ok(Vec::new()));
         };
-        let primary = ObjectKey::in_meta(asked.primary.meta());
-        let key = sought.key(self.managed.kind.is_namespaced(), &primary).filter(|_| !self.several);
-        if let Some(key) = key {
+        if let Some(key) = self.key_of(sought, asked) {
             let found = self.managed.found(&key, asked, self.question.place).await.map_err(Error::boxed)?;
             return Ok(found.map(Vec::from_iter));
         }
@@ -79,17 +78,23 @@ impl ObjectEngine {
         if self.several {
             found.retain(|object| sought.selects.as_ref().is_none_or(|selects| selects(&**object)));
         } else if found.len() > 1 {
+            let primary = ObjectKey::in_meta(asked.primary.meta());
             return Err(Error::Ambiguous { kind: self.managed.kind.clone(), primary }.boxed());
         }
         Ok(Ok(found))
+    }
+
+    /// The key of the only object that is read, if it is known by one.
+    fn key_of(&self, sought: &Sought, asked: Asked<'_>) -> Option<ObjectKey> {
+        let primary = ObjectKey::in_meta(asked.primary.meta());
+        sought.key(self.managed.kind.is_namespaced(), &primary).filter(|_| !self.several)
     }
 
     /// The only object that is read and isn't there, and who might make it, in words.
     async fn lacking(&self, asked: Asked<'_>) -> Result<(String, String), BoxError> {
         let (kind, primary) = (&self.managed.kind, ObjectKey::in_meta(asked.primary.meta()));
         let sought = self.question.sought(asked).await?;
-        let key = sought.wanted().and_then(|sought| sought.key(kind.is_namespaced(), &primary));
-        Ok(match key {
+        Ok(match sought.wanted().and_then(|sought| self.key_of(sought, asked)) {
             Some(key) => {
                 (format!("{kind} {key} not found"), asked.context.shared().marks.nodes().makers(kind))
             }
@@ -222,8 +227,10 @@ impl Engine for ObjectEngine {
             let Some(way) = self.question.own() else { return self.bring_all_about(asked).await };
             let result = way.reconcile(asked, Usual::new(self.bring_all_about(asked).boxed())).await?;
             // It may be another result than the usual one.
-            let Some(wanted) = self.question.known::<ByKey>(asked) else { return Ok(result.leaving(false)) };
-            let Some(desired) = wanted.wanted() else { return Ok(result.leaving(false)) };
+            let wanted = self.question.known::<ByKey>(asked);
+            let Some(desired) = wanted.as_ref().and_then(|wanted| wanted.wanted()) else {
+                return Ok(result.leaving(false));
+            };
             self.with_leftovers(&self.managed.of_primary(asked).map_err(Error::boxed)?, desired, result)
         }
         .boxed()
@@ -305,9 +312,14 @@ impl Engine for ObjectEngine {
     }
 
     fn reads(&self, asked: Asked<'_>) -> Option<ObjectKey> {
-        let sought = self.question.known::<Sought>(asked).filter(|_| !self.several)?;
-        let primary = ObjectKey::in_meta(asked.primary.meta());
-        sought.wanted()?.key(self.managed.kind.is_namespaced(), &primary)
+        self.key_of(self.question.known::<Sought>(asked)?.wanted()?, asked)
+    }
+
+    #[cfg(feature = "testing")]
+    fn keys(&self, asked: Asked<'_>) -> Vec<ObjectKey> {
+        let wanted = self.question.known::<ByKey>(asked);
+        let wanted = wanted.as_ref().and_then(|wanted| wanted.wanted());
+        wanted.into_iter().flatten().map(|(key, _)| key.clone()).collect()
     }
 
     fn wants(&self, key: &ObjectKey, asked: Asked<'_>) -> Option<bool> {

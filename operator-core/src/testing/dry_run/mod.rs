@@ -175,10 +175,12 @@ impl<P: KubeObject> DryRun<P> {
     }
 
     /// The same for an object that a node of the controller's workflow has made before: it gets the marks and the owner
-    /// reference of the node, and, if it has no name, its name.
+    /// reference of the node. Without a name, it has the one that the node's function gives to its object. If the function
+    /// wants nothing now, or needs what only the run brings, that is the default, `<primary>-<node>`.
     ///
     /// # Panics
-    /// If it can't be written as JSON. The run panics if there is no such node.
+    /// If it can't be written as JSON. The run panics if there is no such node, or if it makes several objects and the
+    /// given one has no name.
     #[track_caller]
     pub fn made<M, N: NodeRef<P, M>>(mut self, node: N, object: &impl Serialize) -> Self {
         self.made.push((node.key(), as_json(object)));

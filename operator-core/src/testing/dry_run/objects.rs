@@ -11,6 +11,7 @@ use crate::{
     resource::{
         Cluster, MappingAnnotations, MarkNames, Marks, ObjectKey, ResourceType, label_value, owner_in,
     },
+    results::NodeKey,
 };
 
 /// An object that exists, with its namespace. `namespace` is the default.
@@ -45,6 +46,23 @@ fn without_nulls(value: &mut Value) {
         }
         Value::Array(items) => items.iter_mut().for_each(without_nulls),
         _ => {}
+    }
+}
+
+/// The object with the name that its node gives to it; without one if the node can't be asked yet.
+pub(super) fn name(object: &mut Value, node: &NodeKey, own: &[ObjectKey]) {
+    match own {
+        [] => {}
+        [only] => {
+            object["metadata"]["name"] = json!(only.name());
+            if object["metadata"]["namespace"].is_null() {
+                object["metadata"]["namespace"] = json!(only.namespace());
+            }
+        }
+        several => {
+            let names: Vec<_> = several.iter().map(ObjectKey::name).collect();
+            panic!("{node} makes {}: which one is meant? set `metadata.name`", names.join(", "));
+        }
     }
 }
 

@@ -10,7 +10,11 @@ use parking_lot::Mutex;
 use serde_json::{Value, json};
 
 use super::{
-    DryRun, Life, Planned, objects::marked, planned::EndedRun, schedule::Schedule, transport::transport,
+    DryRun, Life, Planned,
+    objects::{marked, name},
+    planned::EndedRun,
+    schedule::Schedule,
+    transport::transport,
     world::World,
 };
 use crate::{
@@ -124,8 +128,11 @@ pub(super) async fn run<P: KubeObject>(dry: DryRun<P>) -> Planned<P> {
     for object in known {
         world.add(object, key.namespace());
     }
-    for made in made {
-        world.add(marked(made, &controller, (&key, &meta), &world), key.namespace());
+    let (named, nameless): (Vec<_>, Vec<_>) =
+        made.into_iter().partition(|(_, object)| object["metadata"]["name"].is_string());
+    let add = |made| world.add(marked(made, &controller, (&key, &meta), &world), key.namespace());
+    for made in named {
+        add(made);
     }
     world.define();
 
@@ -136,21 +143,42 @@ pub(super) async fn run<P: KubeObject>(dry: DryRun<P>) -> Planned<P> {
     let observers = Observers::new(vec![Arc::clone(&heard) as Arc<dyn Observer>]);
     let discovery =
         Discovery::new(clients.clone(), environment.clone(), observers.clone()).with_given(&*world);
-    let mut wired = controller.wire(&OperatorParts {
-        clients,
-        environment,
-        observers,
+    let parts = || OperatorParts {
+        clients: clients.clone(),
+        environment: environment.clone(),
+        observers: observers.clone(),
         cache_sync_timeout: None,
         starts_as_a_whole: false,
         namespaces: None,
-        workflows: WorkflowSurroundings::new(DEFAULT_MAX_CONCURRENT_DEPENDENTS).with_discovery(discovery),
+        workflows: WorkflowSurroundings::new(DEFAULT_MAX_CONCURRENT_DEPENDENTS)
+            .with_discovery(discovery.clone()),
         spread: 0.0,
         places: None,
         marks: MarkNames::default(),
         sharing: Sharing::default(),
         managers: BTreeSet::new(),
         given: Some(Arc::clone(&world) as Arc<dyn Given>),
-    });
+    };
+    let mut wired = controller.wire(&parts());
+    let mut schedule = Schedule::new(
+        wired.config.clone(),
+        (key.clone(), Uid::new(meta.uid.as_deref().unwrap_or_default())),
+        life == Life::Marked,
+        departed,
+    );
+    let run = schedule.run(attempt);
+    let run = run.unwrap_or_else(|| panic!("the controller's retry policy has no attempt {attempt}"));
+    if !nameless.is_empty() {
+        // Only a function knows what it calls its object, and it may read what is there.
+        let context = wired.dispatcher.context_of(&run);
+        for (node, mut object) in nameless {
+            let own = controller.keys_of(&node, &context).await;
+            name(&mut object, &node, &own);
+            add((node, object));
+        }
+        // The caches show what has come.
+        wired = controller.wire(&parts());
+    }
     world.withdraw();
     if let Some((expected, then, before)) = expected {
         let passed = Duration::try_from(now.duration_since(before)).unwrap_or_default();
@@ -165,10 +193,6 @@ pub(super) async fn run<P: KubeObject>(dry: DryRun<P>) -> Planned<P> {
         function.as_ref().and_then(|function| function(primary, run))
     }));
 
-    let primary = (key.clone(), Uid::new(meta.uid.as_deref().unwrap_or_default()));
-    let mut schedule = Schedule::new(wired.config.clone(), primary, life == Life::Marked, departed);
-    let run = schedule.run(attempt);
-    let run = run.unwrap_or_else(|| panic!("the controller's retry policy has no attempt {attempt}"));
     let context = wired.dispatcher.context_of(&run);
     let outcome = wired.dispatcher.dispatch_in(&context, run.clone()).await;
     wired.dispatcher.shared.events.finish(EVENTS).await;

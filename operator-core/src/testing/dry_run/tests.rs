@@ -1,6 +1,7 @@
 //! Runs of small controllers.
 
 mod events;
+mod made;
 mod times;
 
 use std::{sync::Arc, time::Duration};

@@ -162,11 +162,11 @@ impl AnyWorkflow {
         self.node_names().zip(&self.0.endings).filter(|(_, ending)| ending.is_deleted()).map(|(name, _)| name)
     }
 
-    /// Whether the objects of the node of that name have an owner reference.
+    /// The dependent of a node.
     #[cfg(feature = "testing")]
-    pub(crate) fn is_garbage_collected(&self, node: &str) -> bool {
-        let node = self.0.nodes.iter().find(|one| &*one.name() == node);
-        node.is_some_and(|node| node.dependent.capabilities().is_garbage_collected())
+    pub(crate) fn dependent(&self, key: &NodeKey) -> Option<&AnyDependent> {
+        let name = self.0.names.get(key)?;
+        self.0.nodes.iter().map(|node| &node.dependent).find(|dependent| dependent.name() == &**name)
     }
 
     /// The same with the outcome of each node.

@@ -33,7 +33,7 @@ pub struct Plan<'g> {
     /// For each node the number of those behind it because of which nothing of it is removed yet.
     kept_by: Vec<u32>,
     /// The graph of the removals: a node that reads what another one has made comes after that one. `None` if none does.
-    readers: Option<Arc<Graph>>,
+    removals: Option<Arc<Graph>>,
     /// The nodes that require something that isn't wanted or takes no part.
     doomed: Vec<bool>,
 }
@@ -59,7 +59,7 @@ impl<'g> Plan<'g> {
             stage: Stage::NotStarted,
             waits_for: graph.dependency_counts().to_vec(),
             kept_by: Vec::new(),
-            readers: None,
+            removals: None,
             doomed: vec![false; graph.len()],
         }
     }
@@ -90,8 +90,8 @@ impl<'g> Plan<'g> {
             return;
         }
         self.stage = Stage::Removing;
-        self.readers = (!reads.is_empty()).then(|| Arc::new(self.graph.and_after(reads)));
-        self.kept_by = self.readers.as_deref().unwrap_or(self.graph).dependent_counts().to_vec();
+        self.removals = (!reads.is_empty()).then(|| Arc::new(self.graph.and_after(reads)));
+        self.kept_by = self.removals.as_deref().unwrap_or(self.graph).dependent_counts().to_vec();
         let (first, mut free) = (steps.len(), Vec::new());
         for node in self.graph.nodes() {
             self.remove_if_free(node, &mut free, steps);
@@ -240,7 +240,7 @@ impl<'g> Plan<'g> {
             }
         }
         if self.is_finished() {
-            self.table.resolve(self.graph, self.readers.as_deref().unwrap_or(self.graph));
+            self.table.resolve(self.graph, self.removals.as_deref().unwrap_or(self.graph));
         }
     }
 
@@ -315,8 +315,8 @@ impl<'g> Plan<'g> {
     }
 
     fn release_all(&mut self, mut free: Vec<NodeId>, steps: &mut Vec<Step>) {
-        let readers = self.readers.clone();
-        let graph = readers.as_deref().unwrap_or(self.graph);
+        let removals = self.removals.clone();
+        let graph = removals.as_deref().unwrap_or(self.graph);
         while let Some(node) = free.pop() {
             for before in graph.dependencies_of(node) {
                 self.kept_by[before.index()] -= 1;

@@ -49,9 +49,8 @@ impl Table {
     }
 
     pub(super) fn is_asked(&self, node: NodeId) -> bool {
-        let phase = self.phase(node);
-        let applies = matches!(phase, NodePhase::Checking | NodePhase::Judging | NodePhase::Reconciling);
-        applies || matches!(phase, NodePhase::Sweeping(_) | NodePhase::Deleting)
+        use NodePhase::{Checking, Deleting, Judging, Reconciling, Sweeping};
+        matches!(self.phase(node), Checking | Judging | Reconciling | Sweeping(_) | Deleting)
     }
 
     pub(super) fn phase(&self, node: NodeId) -> NodePhase {

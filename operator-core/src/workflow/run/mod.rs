@@ -35,7 +35,7 @@ use futures::{
 use parking_lot::Mutex;
 
 use super::{
-    AnyWorkflow, NodeId,
+    AnyWorkflow, Graph, NodeId,
     declare::{any_node::AnyNode, builder::Declared},
     plan::{Checked, Fate, Plan, Reconciled, Removed, Step, Swept},
 };
@@ -240,7 +240,7 @@ impl WorkflowRun<'_> {
                 if !plan.is_applied() {
                     break;
                 }
-                plan.remove(&self.reads(records), &mut steps);
+                plan.remove(&self.reads(plan, records), &mut steps);
                 continue;
             };
             let Some(answer) = answer else {
@@ -253,8 +253,8 @@ impl WorkflowRun<'_> {
     }
 
     /// Pairs of nodes of which the second one has read what the first one has made: in this run, or, if this run didn't ask it,
-    /// in the last one that did.
-    fn reads(&self, records: &NodeRecords) -> Vec<(NodeId, NodeId)> {
+    /// in the last one that did. None if nothing is to be removed.
+    fn reads(&self, plan: &Plan<'_>, records: &NodeRecords) -> Vec<(NodeId, NodeId)> {
         let graph = &self.workflow.graph;
         // What isn't wanted any more may still be of what it has read, unless it is only read itself.
         let is_asked = |node: &str| {
@@ -265,12 +265,12 @@ impl WorkflowRun<'_> {
             record.reconciled.is_some() || only_reads && record.removes.is_some()
         };
         let all = self.context.reads(is_asked);
+        let leaves = |node| records.get(node).reconciled.as_ref().is_some_and(ReconcileResult::leaves);
+        if !graph.nodes().any(|node| plan.is_out(node) || leaves(node)) {
+            return Vec::new();
+        }
         let pairs = all.iter().flat_map(|(by, makers)| makers.iter().map(move |maker| (maker, by)));
-        let pairs = pairs.filter_map(|(maker, by)| {
-            let maker = graph.nodes().find(|node| label_value(graph.name(*node)) == *maker);
-            Some((maker?, graph.node(by)?))
-        });
-        pairs.collect()
+        pairs.filter_map(|(maker, by)| Some((labelled(graph, maker)?, graph.node(by)?))).collect()
     }
 
     /// Passes an answer on. What isn't wanted is known to the context from now on.
@@ -328,6 +328,11 @@ impl WorkflowRun<'_> {
         shared.writer.observers.observe(&observation);
         tracing::debug!(node = self.workflow.graph.name(node), %state, "node");
     }
+}
+
+/// The node whose label has this value.
+fn labelled(graph: &Graph, label: &str) -> Option<NodeId> {
+    graph.nodes().find(|node| label_value(graph.name(*node)) == label)
 }
 
 impl AnyWorkflow {
@@ -405,8 +410,7 @@ impl ManagedWorkflow for AnyWorkflow {
 
     fn are_in_order(&self, one: &str, other: &str) -> bool {
         let graph = &self.0.graph;
-        let find = |label: &str| graph.nodes().find(|node| label_value(graph.name(*node)) == label);
-        let (Some(one), Some(other)) = (find(one), find(other)) else { return false };
+        let (Some(one), Some(other)) = (labelled(graph, one), labelled(graph, other)) else { return false };
         graph.transitive_dependents_of(one).contains(&other)
             || graph.transitive_dependents_of(other).contains(&one)
     }

@@ -60,6 +60,9 @@ pub(super) fn complete(api: &ApiServer, manager: &str, object: &mut Value) {
         let write = fields::Write { schema, endpoint: fields::Endpoint::Main, manager, time: api.now };
         object["metadata"]["managedFields"] = fields::applied_as_it_is(&write, object);
     }
+    if let Some(filled) = schema.filled(object) {
+        *object = filled;
+    }
     if !is_old {
         object["metadata"]["creationTimestamp"] = json!(Time(api.now));
     }

@@ -171,6 +171,14 @@ impl Schema {
         }
     }
 
+    /// A stored object of a built-in kind with its defaults; `None` for a custom kind, or if it can't be read.
+    pub(super) fn filled(&self, object: &Value) -> Option<Value> {
+        match &self.0.origin {
+            Origin::Builtin { .. } => self.read(object.clone()).ok().map(|object| self.settled(object)),
+            Origin::Custom(_) => None,
+        }
+    }
+
     /// A body of a custom kind without the fields that it doesn't have.
     pub(super) fn pruned(&self, mut object: Value) -> Value {
         if let Origin::Custom(definition) = &self.0.origin {

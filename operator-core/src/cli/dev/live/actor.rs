@@ -21,12 +21,9 @@ pub(super) async fn apply(
     namespace: &str,
     fixture: &Fixture,
 ) -> Result<Vec<DynamicObject>, testing::Error> {
-    match fixture {
-        Fixture::Text(yaml) => cluster.apply_yaml(namespace, yaml).await,
-        Fixture::Read { path, text } => {
-            cluster.apply_text(namespace, &path.display().to_string(), text).await
-        }
-        Fixture::File(path) => cluster.apply_files(namespace, [path]).await,
+    match &fixture.file {
+        None => cluster.apply_yaml(namespace, &fixture.text).await,
+        Some(path) => cluster.apply_text(namespace, &path.display().to_string(), &fixture.text).await,
     }
 }
 
