@@ -49,6 +49,7 @@ impl Child {
             Want::Is(()) => Want::of(self.of(primary)),
             Want::None(reason) => Want::None(reason),
             Want::Hold { code, reason } => Want::Hold { code, reason },
+            Want::Wait { code, reason } => Want::Wait { code, reason },
         };
         node(wanted).named(self.0)
     }

@@ -20,7 +20,8 @@ struct Up {
 impl Up {
     async fn start(arguments: &[&str], variables: &[(&str, &Path)]) -> Self {
         // The first one on a machine builds for as long as it takes.
-        let built = Command::new(env!("CARGO_BIN_EXE_control-plane")).arg("build").stdout(Stdio::null()).status();
+        let built =
+            Command::new(env!("CARGO_BIN_EXE_control-plane")).arg("build").stdout(Stdio::null()).status();
         assert!(built.unwrap().success());
         let output = tempfile::tempdir().unwrap();
         let out = output.path().join("out");

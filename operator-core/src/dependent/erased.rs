@@ -170,11 +170,20 @@ pub(crate) struct AnyDependent {
     name: Arc<str>,
     declaration: Arc<Declaration>,
     engine: Arc<dyn Engine>,
-    /// Decides whether it exists, instead of the engine.
-    wishes: Option<Arc<dyn Wishes>>,
+    /// Decide whether it exists, beside the engine.
+    gates: Vec<Gate>,
+    /// When the engine is asked.
+    own: Option<Judged>,
 }
 
-/// Decides whether a dependent wants anything to exist, if the dependent doesn't decide that itself.
+/// A function that decides whether a dependent wants anything to exist, beside the dependent itself.
+#[derive(Clone)]
+pub(crate) struct Gate {
+    pub(crate) judged: Judged,
+    pub(crate) wishes: Arc<dyn Wishes>,
+}
+
+/// Decides whether a dependent wants anything to exist.
 pub(crate) trait Wishes: Send + Sync {
     fn wish<'r>(&'r self, asked: Asked<'r>) -> Answer<'r, Want<()>>;
 }
@@ -208,12 +217,12 @@ impl<P: KubeObject> Standalone<P> {
     ) -> Result<ReconcileResult, BoxError> {
         let primary = Arc::clone(primary) as AnyObject;
         let wish = match self.any.judged() {
-            Some(_) => self.any.wish(&primary, context.any()).await?,
+            Some(_) => self.any.wish(&primary, context.any(), true).await?,
             None => Want::Is(()),
         };
         match wish {
             Want::Is(()) => {}
-            Want::Hold { .. } => return Ok(ReconcileResult::nothing()),
+            Want::Hold { .. } | Want::Wait { .. } => return Ok(ReconcileResult::nothing()),
             Want::None(_) => {
                 self.any.remove(&primary, context.any()).await?;
                 return Ok(ReconcileResult::nothing());
@@ -270,14 +279,18 @@ impl AnyDependent {
         declaration: Declaration,
         engine: impl Engine + 'static,
     ) -> Self {
-        let (name, declaration) = (name.into(), Arc::new(declaration));
-        Self { name, declaration, engine: Arc::new(engine), wishes: None }
+        let (name, own) = (name.into(), declaration.judged);
+        Self { name, declaration: Arc::new(declaration), engine: Arc::new(engine), gates: Vec::new(), own }
     }
 
-    /// The same dependent, which exists only if the function says so.
-    pub(crate) fn only_if(self, judged: Judged, wishes: impl Wishes + 'static) -> Self {
-        let declaration = Declaration { judged: Some(judged), ..(*self.declaration).clone() };
-        Self { declaration: Arc::new(declaration), wishes: Some(Arc::new(wishes)), ..self }
+    /// The same dependent, which exists only if these functions say so, too.
+    pub(crate) fn gated(self, gates: Vec<Gate>) -> Self {
+        if gates.is_empty() {
+            return self;
+        }
+        let judged = gates.iter().map(|gate| gate.judged).chain(self.own).reduce(Judged::and);
+        let declaration = Declaration { judged, ..(*self.declaration).clone() };
+        Self { declaration: Arc::new(declaration), gates, ..self }
     }
 
     /// Its name.
@@ -314,24 +327,34 @@ impl AnyDependent {
         self.declaration.judged
     }
 
-    /// Whether it wants anything to exist.
+    /// Whether it wants anything to exist: any "no" counts, else any hold or wait. Before its turn, what doesn't follow from the
+    /// primary alone isn't asked.
     pub(crate) async fn wish(
         &self,
         primary: &AnyObject,
         context: &Arc<AnyContext>,
+        in_order: bool,
     ) -> Result<Want<()>, BoxError> {
-        let asked = self.asked(primary, context);
-        match &self.wishes {
-            Some(wishes) => {
-                let wish = wishes.wish(asked).await?;
-                if self.declaration.early && matches!(wish, Want::Is(())) {
-                    // Other nodes have to know its names even if its turn doesn't come. It reports its errors in its turn.
-                    drop(self.engine.wish(asked).await);
-                }
-                Ok(wish)
+        let (asked, mut all) = (self.asked(primary, context), Want::Is(()));
+        for gate in self.gates.iter().filter(|gate| in_order || gate.judged.before_order) {
+            all = all.and(gate.wishes.wish(asked).await?);
+            if let Want::None(_) = all {
+                return Ok(all);
             }
-            None => self.engine.wish(asked).await,
         }
+        if self.own.is_some_and(|own| in_order || own.before_order) {
+            return Ok(all.and(self.engine.wish(asked).await?));
+        }
+        if self.declaration.early && matches!(all, Want::Is(())) {
+            // Other nodes have to know its names even if its turn doesn't come. It reports its errors in its turn.
+            drop(self.engine.wish(asked).await);
+        }
+        Ok(all)
+    }
+
+    /// Whether all that decides about its existence can be asked before its turn.
+    pub(crate) fn is_judged_early(&self) -> bool {
+        self.gates.iter().map(|gate| gate.judged).chain(self.own).all(|judged| judged.before_order)
     }
 
     /// Brings the resource into the desired state, with the items that failed in the result.

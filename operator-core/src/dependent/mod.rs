@@ -46,7 +46,7 @@ pub use deletion::Deletion;
 #[cfg(any(test, feature = "testing"))]
 pub(crate) use erased::Deleted;
 pub use erased::Standalone;
-pub(crate) use erased::{AnyDependent, Asked, DependentSource, Engine, Pruning, Wishes};
+pub(crate) use erased::{AnyDependent, Asked, DependentSource, Engine, Gate, Pruning, Wishes};
 pub(crate) use facts::{Declaration, Objects, Reading, Unsound};
 #[cfg(feature = "testing")]
 pub(crate) use function::complete;

@@ -16,6 +16,13 @@ pub enum Want<T> {
         /// The same for people.
         reason: String,
     },
+    /// The same, if nobody has to act: what it waits for comes by itself, and triggers the primary.
+    Wait {
+        /// As that of a hold; otherwise the reason is `Waiting`.
+        code: &'static str,
+        /// The same for people: a few words that complete "waiting: …".
+        reason: String,
+    },
 }
 
 impl<T> Want<T> {
@@ -29,9 +36,16 @@ impl<T> Want<T> {
         Self::None(reason.into())
     }
 
-    /// What exists stays as it is. `code` is one word in camel case, and `reason` is the reason for people.
+    /// What exists stays as it is until a person acts: the condition `Stalled` is true. `code` is one word in camel case, and
+    /// `reason` is the reason for people.
     pub fn hold(code: &'static str, reason: impl Into<String>) -> Self {
         Self::Hold { code, reason: reason.into() }
+    }
+
+    /// What exists stays as it is until something else has come, which triggers the primary: an object that is referred to, for
+    /// example. The condition `Reconciling` is true. `code` is one word in camel case, and `reason` is the reason for people.
+    pub fn wait(code: &'static str, reason: impl Into<String>) -> Self {
+        Self::Wait { code, reason: reason.into() }
     }
 
     /// The same answer about something else.
@@ -40,6 +54,7 @@ impl<T> Want<T> {
             Self::Is(wanted) => Want::Is(change(wanted)?),
             Self::None(reason) => Want::None(reason),
             Self::Hold { code, reason } => Want::Hold { code, reason },
+            Self::Wait { code, reason } => Want::Wait { code, reason },
         })
     }
 
@@ -49,6 +64,7 @@ impl<T> Want<T> {
             Self::Is(_) => Want::Is(()),
             Self::None(reason) => Want::None(reason.clone()),
             Self::Hold { code, reason } => Want::Hold { code, reason: reason.clone() },
+            Self::Wait { code, reason } => Want::Wait { code, reason: reason.clone() },
         }
     }
 
@@ -56,7 +72,18 @@ impl<T> Want<T> {
     pub(crate) fn wanted(&self) -> Option<&T> {
         match self {
             Self::Is(wanted) => Some(wanted),
-            Self::None(_) | Self::Hold { .. } => None,
+            Self::None(_) | Self::Hold { .. } | Self::Wait { .. } => None,
+        }
+    }
+}
+
+impl Want<()> {
+    /// What follows from both answers: any "no" removes, else any hold or wait keeps, the first one.
+    pub(crate) fn and(self, other: Self) -> Self {
+        match (self, other) {
+            (no @ Self::None(_), _) | (_, no @ Self::None(_)) => no,
+            (Self::Is(()), other) => other,
+            (kept, _) => kept,
         }
     }
 }

@@ -47,6 +47,9 @@ impl Dispatcher {
                     Done::FinalizerRemoved => Outcome::FinalizerRemoved,
                     Done::Reconciled { reschedule } => {
                         let again = context.findings().status_is_incomplete().then_some(TRIED_AGAIN_AFTER);
+                        // The status function may have asked for another run.
+                        let asked = context.remembered().lock().again_after();
+                        let again = again.into_iter().chain(asked).min();
                         Outcome::Success { reschedule: Reschedule::earlier(reschedule, again) }
                     }
                 };

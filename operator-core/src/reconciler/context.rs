@@ -50,6 +50,11 @@ impl<P: KubeObject> Context<P> {
         Self { node: Some(Arc::from(node)), ..self }
     }
 
+    /// The node whose function it was made for.
+    pub(crate) fn node(&self) -> Option<&str> {
+        self.node.as_deref()
+    }
+
     /// The same for primaries of any type.
     pub(crate) fn any(&self) -> &Arc<AnyContext> {
         &self.any

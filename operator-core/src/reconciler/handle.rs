@@ -7,11 +7,11 @@ use std::{
     time::Duration,
 };
 
-use futures::future::BoxFuture;
+use futures::{FutureExt, future::BoxFuture};
 
 use crate::{
     reconciler::AnyContext,
-    resource::{AnyObject, ObjectKey, ResourceType},
+    resource::{AnyObject, ObjectKey, ResourceType, label_value},
     results::{LatestResults, NodeKey, Secondary, WorkflowError, WorkflowResult},
 };
 
@@ -72,6 +72,8 @@ pub(crate) trait ManagedWorkflow: fmt::Debug + Send + Sync {
     fn names(&self) -> Vec<&str>;
     /// The name of the node of this function or value, if there is one.
     fn node_name(&self, key: &NodeKey) -> Option<&str>;
+    /// The same for a function of the other node, which has to come after it.
+    fn node_before(&self, key: &NodeKey, by: Option<&str>) -> Result<&str, WorkflowError>;
 }
 
 /// Whether a node wants an object.
@@ -185,6 +187,23 @@ impl Remembered {
 }
 
 impl AnyContext {
+    /// The resources that a node has now, for a function of another one, `by`. None if they aren't wanted any more.
+    pub(crate) fn seen(
+        self: &Arc<Self>,
+        key: &NodeKey,
+        by: Option<&str>,
+    ) -> Result<Vec<Secondary>, WorkflowError> {
+        let workflow = self.shared().workflow.as_ref().ok_or(WorkflowError::NoWorkflow)?;
+        let node = workflow.node_before(key, by)?;
+        if self.remembered().lock().is_going(&label_value(node)) == Some(true) {
+            return Ok(Vec::new());
+        }
+        let primary = self.own_primary().ok_or(WorkflowError::PrimaryGone)?;
+        // Nothing that would need a request is read.
+        let known = workflow.secondaries(node, &primary, self).now_or_never();
+        Ok(workflow.newest(node, known.unwrap_or_default(), self))
+    }
+
     /// The nodes by whose reads others are kept: what each has read in this run, or, unless this run has asked it, in the last
     /// one that did.
     pub(crate) fn reads(&self, is_asked: impl Fn(&str) -> bool) -> Reads {

@@ -46,9 +46,10 @@ pub struct Verdict {
     again_in: Option<Duration>,
 }
 
-/// The code with which a dependent holds its node, suitable for a condition of the status: the detail of its verdict.
+/// The code with which a dependent holds its node or lets it wait, suitable for a condition of the status: the detail of its
+/// verdict.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) struct HoldCode(pub(crate) &'static str);
+pub(crate) struct WantCode(pub(crate) &'static str);
 
 impl Verdict {
     /// The condition is met.

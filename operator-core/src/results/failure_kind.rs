@@ -37,9 +37,12 @@ fn passed_on(error: &(dyn StdError + 'static)) -> Option<FailureKind> {
             operations::Error::NoEventSource { .. } | operations::Error::UnknownEventSource { .. }
         )
     };
-    let names_no_node = matches!(error.downcast_ref(), Some(WorkflowError::UnknownNode { .. }));
+    let names_wrong_node = matches!(
+        error.downcast_ref(),
+        Some(WorkflowError::UnknownNode { .. } | WorkflowError::Unordered { .. })
+    );
     let is_permanent =
-        names_no_node || error.downcast_ref().is_some_and(is_declared_wrongly) || says_so(error);
+        names_wrong_node || error.downcast_ref().is_some_and(is_declared_wrongly) || says_so(error);
     Some(if kind == FailureKind::Permanent && !is_permanent { FailureKind::Retryable } else { kind })
 }
 

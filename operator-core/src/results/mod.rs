@@ -22,8 +22,8 @@ mod workflow_error;
 
 pub use crate::observe::node::{NodeState, Operation};
 pub use condition::ConditionKind;
-pub(crate) use condition::HoldCode;
 pub(crate) use condition::Verdict;
+pub(crate) use condition::WantCode;
 pub use dependent_error::{Adoption, DependentError};
 pub use key::NodeKey;
 pub(crate) use latest::LatestResults;

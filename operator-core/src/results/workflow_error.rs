@@ -22,6 +22,13 @@ pub enum WorkflowError {
         /// The node whose name is most similar, if there is one.
         nearest: Option<String>,
     },
+    /// A function of one node asks for what another one has, and doesn't come after that one.
+    Unordered {
+        /// The node of the function.
+        node: String,
+        /// The one that it asks for.
+        other: String,
+    },
 }
 
 impl fmt::Display for WorkflowError {
@@ -44,6 +51,10 @@ impl fmt::Display for WorkflowError {
                 write!(f, "`{node}` isn't a node of the controller's workflow")?;
                 nearest.iter().try_for_each(|name| write!(f, "; did you mean `{name}`?"))
             }
+            Self::Unordered { node, other } => write!(
+                f,
+                "`{node}` asks for what `{other}` has, and doesn't come after it: write `{node}.after({other})`"
+            ),
         }
     }
 }
@@ -62,7 +73,7 @@ impl WorkflowError {
     pub(crate) fn failure_kind(&self) -> FailureKind {
         match self {
             Self::Nodes(nodes) => of_several(nodes.iter().map(|(_, error)| kind_in_workflow(&***error))),
-            Self::NoWorkflow | Self::UnknownNode { .. } => FailureKind::Permanent,
+            Self::NoWorkflow | Self::UnknownNode { .. } | Self::Unordered { .. } => FailureKind::Permanent,
             Self::PrimaryGone => FailureKind::Retryable,
         }
     }

@@ -23,6 +23,7 @@ mod permanent;
 mod primary_gone_during_a_run;
 mod records;
 mod recreated_primary;
+mod seen;
 mod status;
 mod test_namespaces;
 mod unanswered_create;

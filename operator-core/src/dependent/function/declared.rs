@@ -25,6 +25,18 @@ pub struct Judged {
     pub(crate) reads: bool,
 }
 
+impl Judged {
+    /// What follows from two functions that are both asked.
+    pub(crate) fn and(self, other: Self) -> Self {
+        Self {
+            before_order: self.before_order || other.before_order,
+            holds: self.holds || other.holds,
+            optional: self.optional || other.optional,
+            reads: self.reads || other.reads,
+        }
+    }
+}
+
 /// Declares a dependent of objects of type `K`.
 pub(crate) fn declare<K: KubeObject, P: KubeObject>(
     settings: ObjectSettings<K>,

@@ -326,7 +326,7 @@ impl Engine for ObjectEngine {
         match &*self.question.known::<ByKey>(asked)? {
             Want::Is(desired) => Some(has(desired, key)),
             Want::None(_) => Some(false),
-            Want::Hold { .. } => None,
+            Want::Hold { .. } | Want::Wait { .. } => None,
         }
     }
 }

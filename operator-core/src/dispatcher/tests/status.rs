@@ -28,6 +28,17 @@ async fn a_status_function_is_told_of_each_run_once() {
 }
 
 #[tokio::test(start_paused = true)]
+async fn of_all_requests_of_a_status_function_the_earliest_counts() {
+    let (mut world, _) = with_a_function(None).await;
+    world.dispatcher.status = Some(erased(|_: &ConfigMap, run: &run::Run<ConfigMap>| {
+        [20, 7, 30].into_iter().for_each(|seconds| run.again_in(Duration::from_secs(seconds)));
+        json!({})
+    }));
+    let reschedule = Some(Reschedule::Within(Duration::from_secs(7)));
+    assert_eq!(world.dispatcher.dispatch(world.run()).await, Outcome::Success { reschedule });
+}
+
+#[tokio::test(start_paused = true)]
 async fn a_primary_that_is_gone_has_no_status() {
     let (world, told) = with_a_function(None).await;
     *world.server.refusal.lock() =

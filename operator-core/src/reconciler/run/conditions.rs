@@ -9,7 +9,7 @@ use super::RunError;
 use crate::{
     operations::matcher::{is_applied_by, owned_fields},
     resource::{Object, cut},
-    results::{ConditionKind, HoldCode, NOT_COME_TO, NodeResult, NodeState},
+    results::{ConditionKind, NOT_COME_TO, NodeResult, NodeState, WantCode},
     status::conditions::{ConditionUpdate, set, worded},
 };
 
@@ -18,6 +18,8 @@ const RECONCILING: &str = "Reconciling";
 const STALLED: &str = "Stalled";
 /// The reason of a hold whose code can't be one.
 const HELD: &str = "Held";
+/// The reason if something is waited for, and none of what waits has a code.
+const WAITING: &str = "Waiting";
 /// The reason if no node wants anything to exist.
 const NOTHING_WANTED: &str = "NothingWanted";
 const OWN: &[&str] = &[READY, RECONCILING, STALLED];
@@ -89,6 +91,10 @@ impl Verdict {
         let roots = of_nodes(&|state| waits(state) && !matches!(state, NodeState::Blocked { .. }));
         let all = of_nodes(&waits);
         let waiting = if roots.is_empty() { &all } else { &roots };
+        let wait = |message| {
+            let is_waiting = |state: &NodeState| matches!(state, NodeState::Waiting { .. });
+            worded(code(nodes.unwrap_or_default(), is_waiting).unwrap_or(WAITING), WAITING, message)
+        };
         if is_cleanup {
             let message = if waiting.is_empty() { "the clean-up isn't done" } else { waiting };
             return Self::unready("Deleting", message, true, false);
@@ -104,19 +110,22 @@ impl Verdict {
         }
         let held = of_nodes(&|state| matches!(state, NodeState::Held { .. }));
         if !held.is_empty() {
-            let (code, held) = worded(hold_code(nodes.unwrap_or_default()).unwrap_or(HELD), HELD, held);
+            let is_held = |state: &NodeState| matches!(state, NodeState::Held { .. });
+            let (code, held) = worded(code(nodes.unwrap_or_default(), is_held).unwrap_or(HELD), HELD, held);
             let mut verdict = Self::unready(code, &held, false, true);
             // A node that only waits for a held node continues when the hold ends.
             if !roots.is_empty() {
-                verdict.reconciling = Said { holds: true, reason: "Waiting", message: roots };
+                let (reason, message) = wait(roots);
+                verdict.reconciling = Said { holds: true, reason, message };
             }
             return verdict;
         }
         if !waiting.is_empty() {
-            return Self::unready("Waiting", waiting, true, false);
+            let (code, waiting) = wait(waiting.clone());
+            return Self::unready(code, &waiting, true, false);
         }
         if let Some(not_run) = not_run {
-            return Self::unready("Waiting", &not_run, true, false);
+            return Self::unready(WAITING, &not_run, true, false);
         }
         let said = |holds| Said { holds, reason: "Succeeded", message: String::new() };
         let kept: Vec<_> = nodes.unwrap_or_default().iter().filter_map(kept).collect();
@@ -173,11 +182,12 @@ fn kept(node: &NodeResult) -> Option<String> {
     Some(format!("{}: what it no longer wants {}", node.name, node.kept.as_ref()?))
 }
 
-/// The code of the first held node.
-fn hold_code(nodes: &[NodeResult]) -> Option<&'static str> {
-    let held = nodes.iter().find(|node| matches!(node.state, NodeState::Held { .. }));
-    let gate = held.and_then(|node| node.conditions.get(&ConditionKind::OnlyIf));
-    gate.and_then(|gate| gate.detail::<HoldCode>()).map(|code| code.0)
+/// The first code of a node in such a state.
+fn code(nodes: &[NodeResult], is: impl Fn(&NodeState) -> bool) -> Option<&'static str> {
+    nodes.iter().filter(|node| is(&node.state)).find_map(|node| {
+        let gate = node.conditions.get(&ConditionKind::OnlyIf)?;
+        gate.detail::<WantCode>().map(|code| code.0)
+    })
 }
 
 /// The nodes in such a state, in one line.

@@ -19,6 +19,7 @@ use std::{
         Arc, OnceLock,
         atomic::{AtomicBool, Ordering},
     },
+    time::Duration,
 };
 
 use futures::FutureExt;
@@ -205,6 +206,12 @@ impl<P: KubeObject> Run<P> {
     #[must_use]
     pub fn now(&self) -> Timestamp {
         self.any.context.wall_clock().now()
+    }
+
+    /// Asks for another run of the primary after this time, for example because a condition of your own changes by then. The
+    /// earliest of all requests counts, and the maximum interval still applies; after a failure the retry policy decides.
+    pub fn again_in(&self, delay: Duration) {
+        self.any.context.remembered().lock().note_again_in(delay);
     }
 
     /// The data of type `T` that the reconciler has put into the run, with [`Context::put`](crate::Context::put).

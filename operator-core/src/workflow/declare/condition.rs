@@ -294,6 +294,7 @@ impl<P: KubeObject, K: Send + Sync + 'static> AnyCondition for OfNode<P, K> {
     fn check<'r>(&'r self, asking: Asking<'r>) -> BoxFuture<'r, condition::Answer> {
         async move {
             let (primary, context) = Context::<P>::given(asking.primary, asking.context)?;
+            let context = context.of_node(asking.view.dependent.name());
             let given = Given { primary: &primary, context: &context };
             if !self.of_child {
                 return self.one(None, given).await;

@@ -5,13 +5,17 @@ use std::{collections::BTreeMap, marker::PhantomData, sync::Arc};
 use k8s_openapi::api::batch::v1::Job;
 
 use super::{
-    NodeRef,
+    NodeRef, Wish,
     condition::{Condition, Decides, erase, name_of},
+    wish::OfWish,
 };
 use crate::{
     dependent::{
-        AnyDependent, Capabilities, Judge, ObjectSettings, OncePer, Standalone, declare,
-        function::{AtRunTime, Dependent, Erased, Judged, KindAtRunTime, OfType, SaysKind, Shape, ShapeOf},
+        AnyDependent, Capabilities, Gate, Judge, ObjectSettings, OncePer, Standalone, declare,
+        function::{
+            Args, AtRunTime, Call, Dependent, Erased, Judged, KindAtRunTime, OfType, PrimaryIs, SaysKind,
+            Shape, ShapeOf, Signature,
+        },
         settings,
     },
     reconciler::{Context, DataType},
@@ -39,6 +43,7 @@ pub(super) struct Said {
     /// What has to be met beside that.
     also_ready: Vec<Arc<dyn AnyCondition>>,
     gone: Vec<Arc<dyn AnyCondition>>,
+    gates: Vec<Gate>,
     first: bool,
     optional: bool,
     asks: Vec<Access>,
@@ -86,6 +91,7 @@ impl Said {
             ready: None,
             also_ready: Vec::new(),
             gone: Vec::new(),
+            gates: Vec::new(),
             first: false,
             optional: false,
             asks: Vec::new(),
@@ -141,6 +147,22 @@ impl<P: KubeObject, S: Shape, K> Node<P, S, K> {
     /// it is removed before that node. May be called several times. JOSDK: `dependsOn`.
     pub fn requires<N: NodeRef<P, M>, M>(mut self, other: N) -> Self {
         self.said.after.push((other.key(), true));
+        self
+    }
+
+    /// Exists only if the function says so, and the node's own function, too: a function of the primary that returns `bool`,
+    /// [`Verdict`](crate::Verdict), [`Want<()>`](crate::Want), or a `Result` of one of these. Any "no" deletes it, after
+    /// all nodes that come after it; else any hold or wait leaves it unchanged. If the function takes nothing but the primary,
+    /// it is asked even if the nodes that this one comes after aren't ready. May be called several times. JOSDK:
+    /// `reconcilePrecondition`.
+    pub fn only_if<F, FS: 'static, W: 'static>(mut self, wanted: F) -> Self
+    where
+        F: Signature<FS> + Call<P, FS>,
+        F::First: PrimaryIs<P>,
+        F::Args: Args<P>,
+        F::Return: Wish<W>,
+    {
+        self.said.only_if::<P, F, FS, W>(wanted);
         self
     }
 
@@ -332,6 +354,18 @@ impl<P: KubeObject, S: Shape, K> Node<P, S, K> {
 }
 
 impl Said {
+    pub(super) fn only_if<P, F, S, W>(&mut self, wanted: F)
+    where
+        P: KubeObject,
+        F: Signature<S, First: PrimaryIs<P>, Args: Args<P>, Return: Wish<W>> + Call<P, S>,
+        S: 'static,
+        W: 'static,
+    {
+        self.word(ConditionKind::OnlyIf, name_of::<F>());
+        self.data.extend(<F::Args as Args<P>>::needs());
+        self.gates.push(OfWish::<P, F, S, W>::gate(wanted));
+    }
+
     pub(super) fn ready(&mut self, word: String, condition: Arc<dyn AnyCondition>) {
         self.word(ConditionKind::Ready, word);
         self.ready.get_or_insert_default().push(condition);
@@ -379,7 +413,7 @@ impl Said {
             (kind, format!("{verb} {}", words.join(" and ")))
         });
         AnyNode {
-            dependent,
+            dependent: dependent.gated(self.gates),
             key,
             is_named,
             after: self.after,

@@ -7,7 +7,7 @@ use super::{
     condition::{Decides, erase, name_of},
     declared::Said,
     nodes::AnyNodes,
-    wish::{OfWish, Wish},
+    wish::Wish,
 };
 use crate::{
     dependent::{
@@ -16,7 +16,7 @@ use crate::{
         record::Resources,
     },
     resource::KubeObject,
-    results::{ConditionKind, NodeKey, Secondary},
+    results::{NodeKey, Secondary},
     workflow::{Activation, declare::any_node::AnyNode},
 };
 
@@ -71,9 +71,7 @@ macro_rules! words {
             node
         }
 
-        /// Exists only if the function says so: a function of the primary that returns `bool`, `Verdict`, `Want<()>`,
-        /// or a `Result` of one of these. Otherwise it is deleted, after all nodes that come after it, or left
-        /// unchanged, on hold.
+        /// Exists only if the function says so, as described at [`Node::only_if`](crate::Node::only_if).
         pub fn only_if<F, FS: 'static, W: 'static>(self, wanted: F) -> RecordNode<P, $resources>
         where
             F: Signature<FS> + Call<P, FS>,
@@ -82,10 +80,7 @@ macro_rules! words {
             F::Return: Wish<W>,
         {
             let mut node = self.wired();
-            node.said.word(ConditionKind::OnlyIf, name_of::<F>());
-            node.said.data.extend(<F::Args as Args<P>>::needs());
-            let dependent = node.dependent;
-            node.dependent = Box::new(|name| OfWish::<P, F, FS, W>::asked_of(dependent(name), wanted));
+            node.said.only_if::<P, F, FS, W>(wanted);
             node
         }
 

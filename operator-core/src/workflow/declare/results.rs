@@ -4,10 +4,41 @@ use std::sync::LazyLock;
 
 use super::NodeRef;
 use crate::{
-    reconciler::run::Run,
+    reconciler::{Context, run::Run},
     resource::KubeObject,
-    results::{NOT_COME_TO, NodeKey, NodeResult, NodeState},
+    results::{NOT_COME_TO, NodeKey, NodeResult, NodeState, WorkflowError},
 };
+
+impl<P: KubeObject> Context<P> {
+    /// What another node of the controller's workflow has now, in its newest known state and in the form of
+    /// [`Run::get`](crate::Run::get): what it has written or found in this run. Empty if it should not exist.
+    ///
+    /// It is for functions of nodes and for conditions. Their node has to come after the other one, directly or through
+    /// others, so that the answer doesn't depend on which of the two is faster:
+    ///
+    /// ```
+    /// use k8s_openapi::api::{apps::v1::Deployment, core::v1::{ConfigMap, Pod, Service}};
+    /// use operator_core::prelude::*;
+    ///
+    /// fn service(_: &Pod) -> Service {
+    ///     Service::default()
+    /// }
+    ///
+    /// fn address(_: &Pod, cx: &Context<Pod>) -> Result<ConfigMap> {
+    ///     let ip = cx.seen(service)?.and_then(|service| service.spec.as_ref()?.cluster_ip.clone());
+    ///     let data = [("ip".to_owned(), ip.unwrap_or_default())];
+    ///     Ok(ConfigMap { data: Some(data.into()), ..ConfigMap::default() })
+    /// }
+    ///
+    /// let controller = Controller::of_existing::<Pod>().workflow((service, address.after(service)));
+    /// ```
+    ///
+    /// # Errors
+    /// If the workflow has no such node, or the caller's node doesn't come after it. Neither is retried.
+    pub fn seen<M, T, N: NodeRef<P, M, Seen = T>>(&self, node: N) -> Result<T, WorkflowError> {
+        Ok(N::seen(&self.any().seen(&node.key(), self.node())?))
+    }
+}
 
 impl<P: KubeObject> Run<P> {
     /// The objects of a node: those that the run has written or found, otherwise those that are known. `run.get(web)`

@@ -4,13 +4,13 @@ use std::sync::Arc;
 
 use k8s_openapi::api::batch::v1::Job;
 
-use super::{Condition, Node, NodeRef, node};
+use super::{Condition, Node, NodeRef, Wish, node};
 use crate::{
     dependent::{
         Adoption, Standalone,
         function::{
-            AtRunTime, ByHand, Dependent, Function, KindAtRunTime, OfType, SaysKind, Shape, ShapeOf,
-            Signature,
+            Args, AtRunTime, ByHand, Call, Dependent, Function, KindAtRunTime, OfType, PrimaryIs, SaysKind,
+            Shape, ShapeOf, Signature,
         },
     },
     resource::KubeObject,
@@ -53,6 +53,18 @@ pub trait Wire<M>: Sized {
         Self: Dependent<Self::Primary, D, Shape = S>,
     {
         node(self).kind(kind)
+    }
+
+    /// [`Node::only_if`].
+    fn only_if<D: 'static, S: Shape, F, FS: 'static, W: 'static>(self, wanted: F) -> Node<Self::Primary, S>
+    where
+        Self: Dependent<Self::Primary, D, Shape = S>,
+        F: Signature<FS> + Call<Self::Primary, FS>,
+        F::First: PrimaryIs<Self::Primary>,
+        F::Args: Args<Self::Primary>,
+        F::Return: Wish<W>,
+    {
+        node(self).only_if(wanted)
     }
 
     /// [`Node::ready`].

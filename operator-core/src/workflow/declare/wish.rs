@@ -1,16 +1,16 @@
 //! Whether a custom node should exist: the result of a function of the primary.
 
-use std::marker::PhantomData;
+use std::{marker::PhantomData, sync::Arc};
 
 use futures::{FutureExt, future::BoxFuture};
 
 use super::condition::Answer;
 use crate::{
     dependent::{
-        AnyDependent, Asked, Wishes,
+        Asked, Gate, Wishes,
         function::{Args, Call, Failure, Given, Judged, PrimaryIs, Signature, Want},
     },
-    reconciler::{BoxError, Context},
+    reconciler::BoxError,
     resource::KubeObject,
 };
 
@@ -81,12 +81,12 @@ where
     F::Args: Args<P>,
     F::Return: Wish<W>,
 {
-    /// The dependent; this function decides whether it should exist.
-    pub(super) fn asked_of(dependent: AnyDependent, wanted: F) -> AnyDependent {
+    /// The function as a gate of a node.
+    pub(super) fn gate(wanted: F) -> Gate {
         let before_order = F::AT_ONCE && <F::Args as Args<P>>::OF_PRIMARY;
         let judged =
             Judged { before_order, holds: <F::Return as Wish<W>>::HOLDS, optional: true, reads: false };
-        dependent.only_if(judged, Self(wanted, PhantomData))
+        Gate { judged, wishes: Arc::new(Self(wanted, PhantomData)) }
     }
 }
 
@@ -99,7 +99,7 @@ where
 {
     fn wish<'r>(&'r self, asked: Asked<'r>) -> BoxFuture<'r, Result<Want<()>, BoxError>> {
         async move {
-            let (primary, context) = Context::<P>::given(asked.primary, asked.context)?;
+            let (primary, context) = asked.typed::<P>()?;
             let given = Given { primary: &primary, context: &context };
             let want = self.0.call(PrimaryIs::same(&primary), given, Wish::wish).get().await?;
             Ok(match want {

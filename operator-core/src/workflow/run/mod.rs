@@ -434,4 +434,15 @@ impl ManagedWorkflow for AnyWorkflow {
     fn node_name(&self, key: &NodeKey) -> Option<&str> {
         self.0.names.get(key).map(|name| &**name)
     }
+    fn node_before(&self, key: &NodeKey, by: Option<&str>) -> Result<&str, WorkflowError> {
+        let name = self.node_name(key).ok_or_else(|| part::unknown(&self.0, key))?;
+        let graph = &self.0.graph;
+        let (node, by) = (graph.node(name), by.and_then(|by| graph.node(by)));
+        match (node, by) {
+            (Some(node), Some(by)) if !graph.transitive_dependents_of(node).contains(&by) => {
+                Err(WorkflowError::Unordered { node: graph.name(by).to_owned(), other: name.to_owned() })
+            }
+            _ => Ok(name),
+        }
+    }
 }

@@ -79,7 +79,7 @@ pub(super) fn outside(step: Step, is_gone: bool) -> Option<Reply> {
     }
 }
 
-fn unknown(workflow: &Declared, key: &NodeKey) -> WorkflowError {
+pub(super) fn unknown(workflow: &Declared, key: &NodeKey) -> WorkflowError {
     let node = key.short().map_or_else(|| key.to_string(), str::to_owned);
     let nearest = workflow.graph.nearest(&node);
     WorkflowError::UnknownNode { node, nearest }

@@ -15,7 +15,7 @@ use crate::{
     reconciler::BoxError,
     resource::ObjectKey,
     results::{
-        ConditionKind, HoldCode, Leaving, Panicked, ReconcileResult, Secondary, Verdict,
+        ConditionKind, Leaving, Panicked, ReconcileResult, Secondary, Verdict, WantCode,
         dependent_error::undecided,
     },
     workflow::{
@@ -115,12 +115,14 @@ impl WorkflowRun<'_> {
         if !node.is_wish_asked(in_order) {
             return Ok(Checked::Run);
         }
-        let wish = node.dependent.wish(self.primary, self.context);
+        let wish = node.dependent.wish(self.primary, self.context, in_order);
         let (checked, answer) = match self.called(Part::Dependent, record, wish).await? {
             // No condition was set.
             Want::Is(()) => {
                 // What was asked before its turn isn't asked again in its turn.
-                record.lock().judged = Some(Checked::Run);
+                if in_order || node.dependent.is_judged_early() {
+                    record.lock().judged = Some(Checked::Run);
+                }
                 return Ok(Checked::Run);
             }
             Want::None(reason) => {
@@ -128,7 +130,10 @@ impl WorkflowRun<'_> {
                 (Checked::Remove, Verdict::not_met(reason))
             }
             Want::Hold { code, reason } => {
-                (Checked::Hold, Verdict::not_met(reason).with_detail(HoldCode(code)))
+                (Checked::Hold, Verdict::not_met(reason).with_detail(WantCode(code)))
+            }
+            Want::Wait { code, reason } => {
+                (Checked::Waiting, Verdict::not_met(reason).with_detail(WantCode(code)))
             }
         };
         let mut record = record.lock();

@@ -4,6 +4,7 @@ mod book;
 mod cleanups;
 mod conditions;
 mod ends;
+mod gates;
 mod mistakes;
 mod values;
 mod writes;
