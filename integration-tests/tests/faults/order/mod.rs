@@ -1,17 +1,15 @@
 //! Order is only order, with random workflows over both words: what exists after each of three stages, in which order it was
 //! removed, which object it is, and what each node says is what the [oracle] expects.
 
+mod nodes;
 mod oracle;
 mod reads;
 
 use integration_tests::prelude::*;
-use operator_core::{
-    Many, Node, Run, Verdict, Want,
-    testing::seed_of_the_day,
-    workflow::{Activation, Cluster, WorkflowBuilder},
-};
+use operator_core::{Run, testing::seed_of_the_day};
 
 use crate::simulated::{pass, scene, under};
+use nodes::{Around, in_order, objects, workflow};
 use oracle::{Objects, expected};
 
 /// The number of workflows; nightly has more.
@@ -37,6 +35,8 @@ struct OneNode {
     says: Vec<Says>,
     /// Whether it may take no part.
     needs: bool,
+    /// Whether its names are the keys of records, and not the names of config maps.
+    is_records: bool,
 }
 
 #[derive(Clone, Debug)]
@@ -54,7 +54,7 @@ impl World {
             .map(|node| {
                 let before: Vec<usize> = (0..node).filter(|_| random.chance(45)).collect();
                 let after = before.into_iter().map(|other| (other, random.chance(40))).collect();
-                OneNode { after, says: Vec::new(), needs: random.chance(20) }
+                OneNode { after, says: Vec::new(), needs: random.chance(20), is_records: random.chance(30) }
             })
             .collect();
         for stage in 0..STAGES {
@@ -68,8 +68,10 @@ impl World {
                         let own =
                             (0..3).filter(|_| random.chance(50)).map(|item| format!("own-{number}-{item}"));
                         let mut names: BTreeSet<String> = own.collect();
-                        // As a name with a hash of the content.
-                        names.insert(format!("hash-{number}-{}", random.below(stage + 1)));
+                        // As a name with a hash of the content. Without names the node is complete.
+                        if random.chance(85) {
+                            names.insert(format!("hash-{number}-{}", random.below(stage + 1)));
+                        }
                         Says::Names { names, ready: random.chance(85) }
                     }
                 };
@@ -85,7 +87,7 @@ impl World {
                 });
                 let (any, stays) = (random.below(count), random.chance(40));
                 let taker = nodes.iter().position(last).filter(|_| stays).unwrap_or(any);
-                if is_unsure {
+                if is_unsure || nodes[taker].is_records {
                     continue;
                 }
                 if let Says::Names { names, .. } = &mut nodes[taker].says[stage] {
@@ -158,98 +160,9 @@ async fn each<W: std::fmt::Debug>(
     Ok(())
 }
 
-/// Whether a node takes part in the present stage.
-struct Part(Arc<Mutex<BTreeSet<usize>>>, usize);
-
-impl Activation for Part {
-    async fn check(&self, _: &Cluster<'_>) -> Result<Verdict, BoxError> {
-        let is_out = self.0.lock().contains(&self.1);
-        Ok(Verdict::when(!is_out, "it takes no part"))
-    }
-}
-
-fn name_of(node: usize) -> String {
-    format!("node-{node}")
-}
-
-fn node_of(
-    world: &World,
-    number: usize,
-    all: &[Node<TestResource, Many<ConfigMap>>],
-) -> Node<TestResource, Many<ConfigMap>> {
-    let OneNode { after, says, .. } = world.nodes[number].clone();
-    let answers = says.clone();
-    let wanted = move |primary: &TestResource| -> Result<Want<Vec<ConfigMap>>> {
-        let stage = stage_of(primary);
-        Ok(match &says[stage] {
-            Says::Names { names, .. } => {
-                let map = |name: &String| {
-                    let mut map = map_of(primary, "x", &format!("{number} in {stage}"));
-                    map.metadata.name = Some(name.clone());
-                    map
-                };
-                Want::of(names.iter().map(map).collect())
-            }
-            Says::None => Want::none("not wanted"),
-            Says::Hold => Want::hold("Later", "not now"),
-            Says::Fail => bail!("it can't say"),
-            // It isn't asked.
-            Says::Inactive => Want::of(Vec::new()),
-        })
-    };
-    let ready = move |primary: &TestResource| {
-        !matches!(&answers[stage_of(primary)], Says::Names { ready: false, .. })
-    };
-    let node = operator_core::node(wanted).named(name_of(number)).ready(ready);
-    after.iter().fold(node, |node, (other, requires)| match requires {
-        true => node.requires(&all[*other]),
-        false => node.after(&all[*other]),
-    })
-}
-
-/// The workflow. Nodes are made in their order, and declared in any.
-fn workflow(world: &World, out: &Arc<Mutex<BTreeSet<usize>>>) -> WorkflowBuilder<TestResource> {
-    let mut all = Vec::new();
-    for number in 0..world.nodes.len() {
-        let node = node_of(world, number, &all);
-        let needs = world.nodes[number].needs;
-        all.push(if needs { node.needs(Part(Arc::clone(out), number)) } else { node });
-    }
-    let mut all: Vec<_> = all.into_iter().map(Some).collect();
-    let nodes = world.declared.iter().filter_map(|number| all[*number].take());
-    nodes.fold(Workflow::builder(), |builder, node| builder.nodes((node,)))
-}
-
-async fn objects(scene: &Scene) -> Result<BTreeMap<String, (usize, String)>> {
-    let maps = scene.api::<ConfigMap>().list(&Default::default()).await?.items;
-    let made = maps.into_iter().filter_map(|map| {
-        let node = map.labels().get("operator-core.io/node")?.strip_prefix("node-")?.parse().ok()?;
-        Some((map.name_any(), (node, map.uid()?)))
-    });
-    Ok(made.collect())
-}
-
-/// In which order a stage has written: each object of a node that is removed goes after what is behind the node was written or
-/// removed.
-fn in_order(world: &World, written: &[String], makers: &Objects, takers: &Objects) -> Result<()> {
-    let name = |line: &str| line.split(['/', ' ']).nth(2).map(str::to_owned);
-    let of = |line: &String| {
-        let name = name(line)?;
-        let by = if line.starts_with("DELETE") { makers } else { takers };
-        by.get(&name).copied()
-    };
-    for (at, line) in written.iter().enumerate().filter(|(_, line)| line.starts_with("DELETE")) {
-        let Some(node) = of(line) else { continue };
-        let behind = world.behind(node);
-        let late = written[at..].iter().find(|later| of(later).is_some_and(|other| behind.contains(&other)));
-        ensure!(late.is_none(), "{line} comes before {late:?}: {written:?}");
-    }
-    Ok(())
-}
-
 async fn live(world: &World) -> Result<()> {
     let scene = scene().await?;
-    let out = Arc::new(Mutex::new(BTreeSet::new()));
+    let around = Around::new();
     // The status function is called at each end of a run.
     let outcomes: Arc<Mutex<Vec<String>>> = Arc::default();
     let noted = Arc::clone(&outcomes);
@@ -257,19 +170,20 @@ async fn live(world: &World) -> Result<()> {
         *noted.lock() = run.nodes().iter().map(|node| format!("{}: {}", node.name, node.state)).collect();
         TestStatus::default()
     };
-    let controller = scene.managed(&Script::idle(), &workflow(world, &out).build()?).status(status);
-    let operator = under(&Faults::none(), &scene, controller).await?;
+    let controller = scene.managed(&Script::idle(), &workflow(world, &around).0.build()?).status(status);
+    let operator = under(&around.noting(), &scene, controller).await?;
     let mut known = BTreeMap::new();
     for stage in 0..STAGES {
         let is_out = |node: &usize| matches!(world.nodes[*node].says[stage], Says::Inactive);
-        *out.lock() = (0..world.nodes.len()).filter(is_out).collect();
+        *around.out.lock() = (0..world.nodes.len()).filter(is_out).collect();
         match stage {
             0 => drop(scene.create("one", "0").await?),
             _ => drop(scene.set("one", &stage.to_string()).await?),
         }
         pass(60).await;
-        let written = operator.settled().await?.written();
-        let now = objects(&scene).await?;
+        operator.settled().await?;
+        let written = std::mem::take(&mut *around.written.lock());
+        let now = objects(&scene, &around).await?;
         let makers: Objects = known.iter().map(|(name, (by, _))| (String::clone(name), *by)).collect();
         let is: Objects = now.iter().map(|(name, (by, _))| (name.clone(), *by)).collect();
         let expected = expected(world, stage, &makers);
@@ -298,6 +212,7 @@ async fn live(world: &World) -> Result<()> {
     scene.delete("one").await?;
     pass(60).await;
     ensure!(scene.resources.get_opt("one").await?.is_none(), "the primary has gone");
+    ensure!(around.records().is_empty(), "its records have, too: {:?}", around.records());
     Ok(())
 }
 
@@ -305,4 +220,13 @@ async fn live(world: &World) -> Result<()> {
 async fn what_is_not_wanted_goes_last_and_takes_along_only_what_requires_it() -> Result<()> {
     let live = async |world: &World| if world.swaps() { Ok(()) } else { live(world).await };
     each(("ORDER_WORLDS", WORLDS), World::of, live).await
+}
+
+/// Nobody else would delete them: another system has no garbage collector.
+#[tokio::test(start_paused = true)]
+async fn records_of_a_node_that_takes_no_part_are_deleted_with_their_primary() -> Result<()> {
+    let names = Says::Names { names: ["own".to_owned()].into(), ready: true };
+    let says = vec![names.clone(), names, Says::Inactive];
+    let node = OneNode { after: Vec::new(), says, needs: true, is_records: true };
+    live(&World { nodes: vec![node], declared: vec![0] }).await
 }

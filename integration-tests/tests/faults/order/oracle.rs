@@ -57,7 +57,9 @@ pub(super) fn expected(world: &World, stage: usize, before: &Objects) -> Expecte
             objects.iter().filter(|(_, by)| **by == node).map(|(name, _)| name.clone()).collect();
         let mut keeps = false;
         for name in left.into_iter().filter(|name| removes && !names(node).contains(name)) {
-            let others = || nodes.clone().filter(|other| *other != node);
+            // Keys of records are nobody else's.
+            let is_map = |node: &usize| !world.nodes[*node].is_records;
+            let others = || nodes.clone().filter(|other| *other != node && is_map(&node) && is_map(other));
             let is_unsure =
                 |other: usize| matches!(says(other), Says::Hold | Says::Fail) && !world.is_late(other);
             match others().any(|other| names(other).contains(&name)) {
