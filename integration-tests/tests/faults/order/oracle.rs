@@ -14,10 +14,30 @@ pub(super) struct Expected {
     pub(super) states: Vec<&'static str>,
 }
 
-/// `before` is what existed.
+/// `before` is what existed. Each call does what it would do alone, but what the calls before it have seen gone keeps nothing.
 pub(super) fn expected(world: &World, stage: usize, before: &Objects) -> Expected {
+    let mut all = Expected { objects: before.clone(), states: vec![""; world.nodes.len()] };
+    for part in world.parts(stage) {
+        let is_gone = |node: &usize| matches!(all.states[*node], "deleted" | "inactive");
+        let gone = (0..world.nodes.len()).filter(|node| is_gone(node) && !part.contains(node)).collect();
+        let Expected { objects, states } = after_call(world, stage, &all.objects, &part, &gone);
+        all.objects = objects;
+        part.iter().for_each(|node| all.states[*node] = states[*node]);
+    }
+    all
+}
+
+/// `gone` are nodes outside of the part of which nothing exists.
+fn after_call(
+    world: &World,
+    stage: usize,
+    before: &Objects,
+    part: &BTreeSet<usize>,
+    gone: &BTreeSet<usize>,
+) -> Expected {
     let nodes = 0..world.nodes.len();
     let says = |node: usize| &world.nodes[node].says[stage];
+    let is_outside = |node: usize| !part.contains(&node) && !gone.contains(&node);
     let (mut out, mut states) = (BTreeSet::new(), vec!["waiting"; world.nodes.len()]);
     // Nodes are declared in any order, but each comes after some with smaller numbers.
     for node in nodes.clone() {
@@ -25,6 +45,9 @@ pub(super) fn expected(world: &World, stage: usize, before: &Objects) -> Expecte
         let doomed = words.iter().any(|(other, requires)| *requires && out.contains(other));
         let waits = words.iter().any(|(other, _)| !out.contains(other) && states[*other] != "ready");
         states[node] = match says(node) {
+            _ if gone.contains(&node) => "gone",
+            // It stays as it is, and keeps what it comes after.
+            _ if is_outside(node) => "outside",
             Says::Inactive => "inactive",
             Says::Hold => "held",
             Says::Fail if doomed || !waits => "failed",
@@ -34,12 +57,12 @@ pub(super) fn expected(world: &World, stage: usize, before: &Objects) -> Expecte
             Says::Names { ready: false, .. } => "not ready",
             Says::Names { .. } | Says::Fail => "ready",
         };
-        if matches!(states[node], "inactive" | "deleted") {
+        if matches!(states[node], "inactive" | "deleted" | "gone") {
             out.insert(node);
         }
     }
     let names = |node: usize| match says(node) {
-        Says::Names { names, .. } if !out.contains(&node) => names.clone(),
+        Says::Names { names, .. } if !out.contains(&node) && !is_outside(node) => names.clone(),
         _ => BTreeSet::new(),
     };
     let mut objects = before.clone();
@@ -60,8 +83,10 @@ pub(super) fn expected(world: &World, stage: usize, before: &Objects) -> Expecte
             // Keys of records are nobody else's.
             let is_map = |node: &usize| !world.nodes[*node].is_records;
             let others = || nodes.clone().filter(|other| *other != node && is_map(&node) && is_map(other));
-            let is_unsure =
-                |other: usize| matches!(says(other), Says::Hold | Says::Fail) && !world.is_late(other);
+            let is_unsure = |other: usize| {
+                let has_no_word = is_outside(other) || matches!(says(other), Says::Hold | Says::Fail);
+                has_no_word && !gone.contains(&other) && !world.is_late(other)
+            };
             match others().any(|other| names(other).contains(&name)) {
                 true => {}
                 false if others().any(is_unsure) => keeps = true,
@@ -72,7 +97,7 @@ pub(super) fn expected(world: &World, stage: usize, before: &Objects) -> Expecte
             "deleted" if keeps => states[node] = "deleting",
             "deleted" if !is_free => states[node] = "waiting",
             "deleted" | "ready" | "not ready" if removes && !keeps => drop(settled.insert(node)),
-            "inactive" if is_free => drop(settled.insert(node)),
+            "inactive" | "gone" if is_free => drop(settled.insert(node)),
             _ => {}
         }
     }

@@ -4,7 +4,7 @@
 use integration_tests::prelude::*;
 use operator_core::{Run, Want, dependent::Read, workflow::WorkflowBuilder};
 
-use super::{each, stage_of};
+use super::{each, lines, stage_of};
 use crate::simulated::{pass, scene, under};
 
 /// The number of workflows; nightly has more.
@@ -247,11 +247,6 @@ fn workflow(world: &World) -> WorkflowBuilder<TestResource> {
         Some(at) if at % 2 == 0 => builder.nodes((readers[at / 2].take().expect("it is declared once"),)),
         Some(at) => builder.nodes((copiers[at / 2].take().expect("it is declared once"),)),
     })
-}
-
-/// The states of the nodes as `maker-0: ready`, node by node.
-fn lines(run: &Run<TestResource>) -> BTreeMap<String, String> {
-    run.nodes().iter().map(|node| (node.name.to_string(), node.state.to_string())).collect()
 }
 
 async fn live(world: &World) -> Result<()> {
