@@ -150,9 +150,9 @@ impl Dispatcher {
                 }
                 Err(failure) => Err(failure),
             };
-            let overtaken = context.findings().is_overtaken().filter(|_| result.is_ok());
+            let overtaken = context.findings().is_overtaken();
             let outcome = self.conclude(result, context, &mut report).await;
-            // What its functions would answer now is done by one more run.
+            // What its functions would answer now is done by one more run, also after a failure that isn't retried.
             if let Some(source) = overtaken {
                 let (key, cause) = (run.key.clone(), Cause::Source(source));
                 self.shared.processor.send(Input::Related { key, cause });

@@ -397,3 +397,16 @@ async fn a_read_that_is_settled_lets_what_comes_after_it_be_made_before_others_a
     };
     live(&world).await
 }
+
+/// A node of the same run fails in all stages, and soon no attempt is left.
+#[tokio::test(start_paused = true)]
+async fn what_asks_before_the_maker_has_its_turn_is_asked_once_more_even_if_the_run_fails() -> Result<()> {
+    let maker = |name, says| Maker { name, says: [says; STAGES], after: None };
+    live(&World {
+        makers: vec![maker(0, Says::Wanted), maker(1, Says::Fail)],
+        pairs: vec![Pair { reads: [Some(0); STAGES], asks: Some(Ask::Get) }],
+        theirs: [[false; NAMES]; STAGES],
+        declared: vec![3, 0, 1, 2],
+    })
+    .await
+}
