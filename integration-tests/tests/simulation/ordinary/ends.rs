@@ -11,6 +11,10 @@ use operator_core::{
     testing::LogCapture,
 };
 use serde::Serialize;
+use tokio::{
+    io::{AsyncReadExt, AsyncWriteExt},
+    net::TcpStream,
+};
 
 use super::{
     cache,
@@ -31,6 +35,21 @@ async fn ends(name: &str, controller: impl IntoController) -> Result<BTreeMap<&'
     ends_with(name, Operator::builder().register(controller), Cache::crd(), &cache(), "").await
 }
 
+/// A connection with half a request, if the operator has a listener.
+async fn half_asked(running: &TestOperator) -> Result<Option<TcpStream>> {
+    let Some(address) = running.operator().http_address().await else { return Ok(None) };
+    // Virtual time would pass while bytes are under way, and the deadline for the request with it.
+    tokio::time::resume();
+    let mut half = TcpStream::connect(address).await?;
+    half.write_all(b"GET /metrics HTTP/1.1\r\n").await?;
+    let mut whole = TcpStream::connect(address).await?;
+    whole.write_all(b"GET /healthz HTTP/1.1\r\nhost: here\r\n\r\n").await?;
+    // Connections are accepted in their order.
+    whole.read_to_end(&mut Vec::new()).await?;
+    tokio::time::pause();
+    Ok(Some(half))
+}
+
 /// The same with any operator and primary. A warning may have the text `expected`, if there is one.
 async fn ends_with(
     name: &str,
@@ -49,10 +68,15 @@ async fn ends_with(
     cluster.apply_yaml("default", &serde_json::to_string(primary)?).await?;
     running.settled().await?;
     let tasks = environment.tasks();
+    let half_asked = half_asked(&running).await?;
     let begin = Instant::now();
     running.stop().await;
     ensure!(begin.elapsed() <= AT_ONCE, "{name} takes {:?} to stop", begin.elapsed());
     ensure!(environment.tasks().is_empty(), "{name} leaves {:?}", environment.tasks());
+    if let Some(mut connection) = half_asked {
+        let read = connection.read(&mut [0]).await;
+        ensure!(!matches!(read, Ok(1..)), "{name} answers half a request");
+    }
     let mut lines = log.lines(tracing::Level::WARN);
     lines.retain(|line| expected.is_empty() || !format!("{line:?}").contains(expected));
     ensure!(lines.is_empty(), "{name}: {lines:?}");
