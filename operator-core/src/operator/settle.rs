@@ -96,10 +96,11 @@ impl Operator {
 pub struct Footprint {
     /// Primaries that the controllers know, all of them together.
     pub primaries: usize,
-    /// What keeps data about objects that don't exist, and how much: event sources, and the rest of a controller.
+    /// What keeps data about objects that don't exist, and how much: event sources, and the rest of a controller. Also
+    /// how many tasks run that find out what the cluster serves, and whose answers nobody waits for any more.
     pub leftovers: Vec<(String, usize)>,
     /// The tasks that run, by their names: how many there are of each. Those that find out what the cluster serves aren't among
-    /// them: they begin when a primary first asks, and end with the operator.
+    /// them: as many as are needed begin when a primary first asks, and end with the operator.
     pub tasks: BTreeMap<&'static str, usize>,
 }
 
@@ -109,9 +110,13 @@ impl Operator {
     #[doc(hidden)]
     pub async fn footprint(&self) -> Footprint {
         let Some(running) = self.running().await else { return Footprint::default() };
+        let needed = running.discovery.tasks();
         let mut tasks = running.environment.tasks();
-        tasks.remove(DISCOVERY);
+        let lost = tasks.remove(DISCOVERY).unwrap_or_default().saturating_sub(needed);
         let mut footprint = Footprint { tasks, ..Footprint::default() };
+        if lost > 0 {
+            footprint.leftovers.push((DISCOVERY.to_owned(), lost));
+        }
         for controller in &running.controllers {
             footprint.primaries += controller.snapshot().await.keys;
             let leftovers = controller.leftovers().into_iter();

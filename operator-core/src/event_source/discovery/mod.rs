@@ -261,6 +261,14 @@ impl Discovery {
         })
     }
 
+    /// The number of its tasks that run.
+    pub(crate) fn tasks(&self) -> usize {
+        let runs = |task: &JoinHandle<()>| !task.is_finished();
+        let watches = self.0.watch.lock().as_ref().is_some_and(runs);
+        let questions = self.0.questions.lock();
+        usize::from(watches) + questions.values().filter(|question| runs(&question.task)).count()
+    }
+
     /// Ends its tasks.
     pub(crate) fn end(&self) {
         self.0.end();
