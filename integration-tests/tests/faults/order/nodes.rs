@@ -56,7 +56,7 @@ fn in_token(token: &str) -> Option<(usize, &str)> {
     Some((node, parts.next()?))
 }
 
-/// The objects of a line that was written: its verb, and the object's name.
+/// The verb of a line that was written, and the name of its object.
 pub(super) fn written_to(line: &str) -> Option<(&str, &str)> {
     let (verb, object) = line.split_once(' ')?;
     Some((verb, object.rsplit('/').next()?))
