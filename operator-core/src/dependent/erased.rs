@@ -1,8 +1,9 @@
 //! A dependent as the engine sees it, without its type.
 
-use std::{fmt, marker::PhantomData, sync::Arc};
+use std::{collections::BTreeSet, fmt, marker::PhantomData, sync::Arc};
 
 use futures::{FutureExt, future::BoxFuture};
+use parking_lot::Mutex;
 
 use super::{
     Capabilities, Declaration, Deletion,
@@ -66,9 +67,11 @@ impl Deleted {
 
 /// How the leftovers of former nodes are removed.
 #[derive(Clone, Copy, Debug)]
-pub(crate) struct Pruning {
+pub(crate) struct Pruning<'r> {
     /// Whether objects are removed even if data is lost with them.
     pub(crate) data: bool,
+    /// The uids of those that were removed: another event source may still show them.
+    pub(crate) removed: &'r Mutex<BTreeSet<String>>,
 }
 
 /// The result of a call of a dependent.
@@ -132,7 +135,7 @@ pub(crate) trait Engine: Send + Sync {
 
     /// Removes the leftovers of nodes that the controller no longer has, as far as the dependent's event source shows
     /// them. Returns the number of these objects. By default there are none.
-    fn prune<'r>(&'r self, asked: Asked<'r>, pruning: Pruning) -> Answer<'r, usize> {
+    fn prune<'r>(&'r self, asked: Asked<'r>, pruning: Pruning<'r>) -> Answer<'r, usize> {
         let _ = (asked, pruning);
         async { Ok(0) }.boxed()
     }
@@ -426,7 +429,7 @@ impl AnyDependent {
         &self,
         primary: &AnyObject,
         context: &Arc<AnyContext>,
-        pruning: Pruning,
+        pruning: Pruning<'_>,
     ) -> Result<usize, BoxError> {
         self.engine.prune(self.asked(primary, context), pruning).await
     }
@@ -436,9 +439,9 @@ impl AnyDependent {
         self.early(self.asked(of, context), |asked| self.engine.reads(asked))
     }
 
-    /// Whether it may want an object with this key: `true` also if that can't be said before its turn.
-    pub(crate) fn may_want(&self, key: &ObjectKey, of: &AnyObject, context: &Arc<AnyContext>) -> bool {
-        self.early(self.asked(of, context), |asked| self.engine.wants(key, asked)) != Some(false)
+    /// Whether it wants an object with this key; `None` if that can't be said before its turn.
+    pub(crate) fn wants(&self, key: &ObjectKey, of: &AnyObject, context: &Arc<AnyContext>) -> Option<bool> {
+        self.early(self.asked(of, context), |asked| self.engine.wants(key, asked))
     }
 
     /// What the engine knows; if it knows nothing yet, a function of the primary alone is asked before its turn. What goes
@@ -448,11 +451,6 @@ impl AnyDependent {
             self.declaration.early.then(|| fenced_future(self.engine.wish(asked)).now_or_never())?;
             known(asked)
         })
-    }
-
-    /// Whether it wants an object with this key; `None` if that isn't known yet in this run.
-    pub(crate) fn wants(&self, key: &ObjectKey, of: &AnyObject, context: &Arc<AnyContext>) -> Option<bool> {
-        self.engine.wants(key, self.asked(of, context))
     }
 
     /// The keys of the objects that it wants; none if it can't say that before its turn.

@@ -52,7 +52,7 @@ pub(crate) trait ManagedWorkflow: fmt::Debug + Send + Sync {
     /// Calls no user code.
     fn newest(&self, node: &str, of: Vec<Secondary>, context: &AnyContext) -> Vec<Secondary>;
     /// The nodes that write objects of this kind, by the values of their labels, and whether each wants one with
-    /// this key; `None` if that isn't known yet in this run. Calls no user code.
+    /// this key; `None` if that can't be said before its turn.
     fn wants(
         &self,
         kind: &ResourceType,

@@ -217,13 +217,16 @@ pub(super) async fn objects(scene: &Scene, around: &Around) -> Result<BTreeMap<S
 }
 
 /// In which order a stage has written: each object of a node that is removed goes after what is behind the node was written or
-/// removed.
+/// removed. A second call of the same run may remove once more what isn't known to be gone yet.
 pub(super) fn in_order(world: &World, written: &[String], makers: &Objects, takers: &Objects) -> Result<()> {
     let of = |line: &String| {
         let (verb, name) = written_to(line)?;
         let by = if verb == "delete" { makers } else { takers };
         by.get(name).copied()
     };
+    let mut removed = BTreeSet::new();
+    let is_first = |line: &&String| !line.starts_with("delete ") || removed.insert(String::clone(line));
+    let written: Vec<&String> = written.iter().filter(is_first).collect();
     for (at, line) in written.iter().enumerate().filter(|(_, line)| line.starts_with("delete ")) {
         let Some(node) = of(line) else { continue };
         let behind = world.behind(node);

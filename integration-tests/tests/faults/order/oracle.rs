@@ -84,7 +84,7 @@ fn after_call(
             let is_map = |node: &usize| !world.nodes[*node].is_records;
             let others = || nodes.clone().filter(|other| *other != node && is_map(&node) && is_map(other));
             let is_unsure = |other: usize| {
-                let has_no_word = is_outside(other) || matches!(says(other), Says::Hold | Says::Fail);
+                let has_no_word = matches!(says(other), Says::Hold | Says::Fail);
                 has_no_word && !gone.contains(&other) && !world.is_late(other)
             };
             match others().any(|other| names(other).contains(&name)) {

@@ -183,16 +183,6 @@ fn expected(world: &World, stage: usize, before: &There, copied: &mut [Option<us
             states[reader] = "waiting";
         }
     }
-    // What asks before a maker has said that its object isn't wanted sees that object as long as it is there.
-    let position = |node: usize| world.declared.iter().position(|declared| *declared == node);
-    for (at, pair) in world.pairs.iter().enumerate().filter(|(_, pair)| pair.asks.is_some()) {
-        let Some(name) = pair.reads[stage] else { continue };
-        let maker = world.makers.iter().position(|maker| maker.name == name);
-        let is_first = maker.is_some_and(|maker| position(makers + 2 * at + 1) < position(maker));
-        if let Some(content) = there.get(&name_of(name)).filter(|_| is_first).cloned() {
-            there.insert(format!("copy-{at}"), content);
-        }
-    }
     Expected { there, states }
 }
 

@@ -307,7 +307,7 @@ impl Engine for ObjectEngine {
         self.managed.newest(of, context)
     }
 
-    fn prune<'r>(&'r self, asked: Asked<'r>, pruning: Pruning) -> Answer<'r, usize> {
+    fn prune<'r>(&'r self, asked: Asked<'r>, pruning: Pruning<'r>) -> Answer<'r, usize> {
         async move { self.managed.prune(asked, pruning).await.map_err(Error::boxed) }.boxed()
     }
 

@@ -165,7 +165,7 @@ impl OfPrimary<'_> {
 
     /// Deletes the leftovers of nodes that the controller no longer has: those of `node`, or of all such nodes without
     /// it. Returns the number of these objects.
-    pub(super) async fn prune(&self, node: Option<&str>, prunes_data: bool) -> Result<usize, Error> {
+    pub(super) async fn prune(&self, node: Option<&str>, pruning: Pruning<'_>) -> Result<usize, Error> {
         let former = |object: &dyn Object| {
             let by = self.marks.former_node(object.meta());
             by.is_some_and(|by| node.is_none_or(|node| node == by))
@@ -173,7 +173,9 @@ impl OfPrimary<'_> {
         let mut removed = 0;
         // An object that was found to be as desired is wanted by an existing node.
         for object in self.with_its_label(&|_, kept| kept.verdict().get().is_none(), former)? {
-            if self.is_unwanted(&*object) && self.may_forget(&object, prunes_data) {
+            let is_new = |uid: &String| !pruning.removed.lock().contains(uid);
+            let is_new = object.meta().uid.as_ref().is_some_and(is_new);
+            if is_new && self.is_unwanted(&*object) && self.may_forget(&object, pruning.data) {
                 if object.meta().deletion_timestamp.is_none() {
                     tracing::info!(
                         kind = %self.managed.kind, object = %ObjectKey::in_meta(object.meta()),
@@ -182,6 +184,7 @@ impl OfPrimary<'_> {
                     );
                 }
                 self.remove_if(&object, &former).await?;
+                pruning.removed.lock().extend(object.meta().uid.clone());
                 removed += 1;
             }
         }
@@ -248,13 +251,13 @@ impl Engine for FormerNode {
         async { Ok(Vec::new()) }.boxed()
     }
 
-    fn prune<'r>(&'r self, asked: Asked<'r>, pruning: Pruning) -> Answer<'r, usize> {
+    fn prune<'r>(&'r self, asked: Asked<'r>, pruning: Pruning<'r>) -> Answer<'r, usize> {
         async move {
             let node = label_value(asked.node);
             let mut of_primary = self.0.of_primary(asked).map_err(Error::boxed)?;
             // The node was a declared one when it existed.
             of_primary.marks.beside = false;
-            of_primary.prune(Some(&node), pruning.data).await.map_err(Error::boxed)
+            of_primary.prune(Some(&node), pruning).await.map_err(Error::boxed)
         }
         .boxed()
     }

@@ -125,9 +125,10 @@ impl<K: KubeObject> SourceChoice<K> {
         let is_by_key = !own && !capabilities.can_write() && !capabilities.can_delete();
         let source = match own {
             true => source.name_by_default(dependent),
-            // Kinds of several groups may have one name.
-            false if RustType::of::<K>() == RustType::of::<DynamicObject>() && !kind.group().is_empty() => {
-                source.name_by_default(&format!("{}.{}", kind.kind(), kind.group()))
+            // Kinds of several groups may have one name, and a type of their own, whose source has that name.
+            false if RustType::of::<K>() == RustType::of::<DynamicObject>() => {
+                let group = if kind.group().is_empty() { "core" } else { kind.group() };
+                source.name_by_default(&format!("{}.{group}", kind.kind()))
             }
             false => source,
         };
@@ -189,14 +190,14 @@ impl Managed {
     pub(in crate::dependent) async fn prune(
         &self,
         asked: Asked<'_>,
-        pruning: Pruning,
+        pruning: Pruning<'_>,
     ) -> Result<usize, Error> {
         // The source of a node that takes part under a condition may not be running.
         if !self.capabilities.can_delete() || self.source(asked.context).is_err() {
             return Ok(0);
         }
         self.hold(asked, None).await?;
-        self.of_primary(asked)?.prune(None, pruning.data).await
+        self.of_primary(asked)?.prune(None, pruning).await
     }
 
     /// What is known about a dependent that manages one object for each primary.

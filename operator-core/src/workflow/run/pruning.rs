@@ -7,6 +7,8 @@ use std::{
     sync::Arc,
 };
 
+use parking_lot::Mutex;
+
 use crate::{
     dependent::{AnyDependent, Deletion, Pruning, forget_departed},
     event_source::Claimant,
@@ -57,7 +59,8 @@ async fn try_to(
     context: &Arc<AnyContext>,
     result: &mut WorkflowResult,
 ) -> Result<(), BoxError> {
-    let pruning = Pruning { data: workflow.settings.prunes_data };
+    let removed = Mutex::default();
+    let pruning = Pruning { data: workflow.settings.prunes_data, removed: &removed };
     let mut sources = BTreeSet::new();
     // The event source of a node that takes no part doesn't run, and that of one that waits may not.
     let active = workflow.nodes.iter().zip(result.nodes()).filter(|(_, result)| {

@@ -213,7 +213,7 @@ impl WorkflowRun<'_> {
 
     fn may_make(&self, maker: NodeId, key: Option<&ObjectKey>) -> bool {
         let maker = &self.workflow.nodes[maker.index()].dependent;
-        key.is_none_or(|key| maker.may_want(key, self.primary, self.context))
+        key.is_none_or(|key| maker.wants(key, self.primary, self.context) != Some(false))
     }
 
     /// Whether a step is under way that isn't a read that waits for others.
