@@ -84,4 +84,6 @@ pub use resource_cache::ResourceCache;
 pub(crate) use scopes::{WatchScope, wrong_namespace};
 pub(crate) use secondary_index::SecondaryIndex;
 pub(crate) use shard::Shard;
-pub(crate) use text::{Answer, AnyKind, TextObject, Verdict, View, kind_of, range_within, transformed_kind};
+pub(crate) use text::{
+    Answer, AnyKind, Applied, TextObject, Verdict, View, kind_of, range_within, transformed_kind,
+};

@@ -203,8 +203,8 @@ impl<'c> DependentWriter<'c> {
     }
 
     /// Whether `actual` is what applying the desired object has made of it: the object says so itself, and what was
-    /// applied is still ours.
-    pub(crate) fn was_applied_to(&self, actual: &dyn Object) -> Result<Match, Error> {
+    /// applied is still ours. `seen` is `actual` as the cache has it, if it has it.
+    pub(crate) fn was_applied(&self, actual: &dyn Object, seen: Option<&Seen<'_>>) -> Result<Match, Error> {
         let (body, meta) = (self.body()?, actual.meta());
         let mark = self.mark.unwrap_or_default();
         let noted = meta.annotations.as_ref().and_then(|annotations| annotations.get(mark));
@@ -212,7 +212,8 @@ impl<'c> DependentWriter<'c> {
             return Ok(Match::Differs(vec![format!("metadata.annotations[{mark}]")]));
         }
         let managed = meta.managed_fields.as_deref().unwrap_or_default();
-        match still_owned(body, managed, self.field_manager()) {
+        let owned = || still_owned(body, managed, self.field_manager());
+        match seen.map_or_else(owned, |seen| seen.is_still_owned(body)) {
             Match::Equal if self.kind().is_sensitive() => {
                 let actual = actual.to_value().map_err(|source| self.serialize(source))?;
                 Ok(same_values(body, &actual))

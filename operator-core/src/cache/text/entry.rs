@@ -8,11 +8,12 @@
 use std::{
     borrow::Cow,
     hash::{Hash, Hasher},
+    sync::OnceLock,
 };
 
 use k8s_openapi::apimachinery::pkg::apis::meta::v1::{FieldsV1, ManagedFieldsEntry};
 use serde::Deserialize;
-use serde_json::{Value, value::RawValue};
+use serde_json::{Map, Value, value::RawValue};
 
 use super::scan::range_within;
 
@@ -32,6 +33,20 @@ pub(super) struct ManagerEntry {
 pub(super) struct Fields {
     pub(super) text: Box<str>,
     pub(super) hole: Option<usize>,
+    content: OnceLock<Option<Map<String, Value>>>,
+}
+
+impl Fields {
+    /// The content, with nothing in the gap. It is kept if several objects share it: a tree takes much memory.
+    pub(super) fn content(&self, is_shared: bool) -> Option<Cow<'_, Map<String, Value>>> {
+        let (before, after) = self.text.split_at(self.hole.unwrap_or_default());
+        let gap = if self.hole.is_some() { "{}" } else { "" };
+        let parsed = || serde_json::from_str(&[before, gap, after].concat()).ok();
+        match is_shared {
+            true => self.content.get_or_init(parsed).as_ref().map(Cow::Borrowed),
+            false => parsed().map(Cow::Owned),
+        }
+    }
 }
 
 /// The entries that can be parsed.
@@ -207,6 +222,6 @@ impl<'a> Split<'a> {
 
     fn kept(self) -> Fields {
         let hole = self.owners.map(|_| self.before.len());
-        Fields { text: [self.before, self.after].concat().into(), hole }
+        Fields { text: [self.before, self.after].concat().into(), hole, content: OnceLock::new() }
     }
 }

@@ -44,6 +44,7 @@ use crate::resource::{AnyObject, Object, ObjectKey, ResourceType, ResourceVersio
 pub(crate) use kind::{AnyKind, kind_of, transformed_kind};
 pub(super) use memo::Memo;
 use memo::Seat;
+pub(crate) use own::Applied;
 use own::{Own, Sharing};
 pub(crate) use scan::range_within;
 use scan::{Header, NOTHING, Span, entry_of};
@@ -266,6 +267,11 @@ impl TextObject {
     /// The entries of the operator's own managers, their fields as text.
     pub(crate) fn own_managed_fields(&self) -> Option<Vec<ManagedFieldsEntry>> {
         self.own.as_ref().map(Own::entries)
+    }
+
+    /// The entries of applies of the main resource by `manager`: usually one.
+    pub(crate) fn applied_by<'o>(&'o self, manager: &'o str) -> impl Iterator<Item = Applied<'o>> {
+        self.own.iter().flat_map(move |own| own.applied_by(manager))
     }
 
     /// The part of the metadata that the library uses.

@@ -8,6 +8,7 @@
 //! - An entry to which no object refers any more is dropped.
 
 use std::{
+    borrow::Cow,
     collections::HashMap,
     hash::{BuildHasher, BuildHasherDefault, DefaultHasher, Hash, Hasher},
     sync::{Arc, Weak},
@@ -15,7 +16,7 @@ use std::{
 
 use k8s_openapi::apimachinery::pkg::apis::meta::v1::{FieldsV1, ManagedFieldsEntry};
 use parking_lot::Mutex;
-use serde_json::Value;
+use serde_json::{Map, Value};
 
 use super::entry::{ManagerEntry, NewEntry, Read, read};
 
@@ -56,6 +57,28 @@ impl Own {
         entries.collect()
     }
 
+    /// The entries of applies of the main resource by `manager`.
+    pub(super) fn applied_by<'o>(&'o self, manager: &'o str) -> impl Iterator<Item = Applied<'o>> {
+        let (mut owners, is_shared) = (self.owners.iter(), Arc::strong_count(&self.entries) > 1);
+        let entries = self.entries.iter().map(move |entry| {
+            let owners = entry.fields.as_ref().and_then(|fields| fields.hole).and_then(|_| owners.next());
+            (entry, owners)
+        });
+        let is_it = move |entry: &ManagerEntry| {
+            entry.manager.as_deref() == Some(manager)
+                && entry.operation.as_deref() == Some("Apply")
+                && entry.subresource.as_deref().is_none_or(str::is_empty)
+        };
+        entries.filter(move |(entry, _)| is_it(entry)).map(move |(entry, owners)| Applied {
+            api_version: entry.api_version.as_deref(),
+            fields: match entry.fields_type.as_deref() {
+                None | Some("FieldsV1") => entry.fields.as_ref().and_then(|fields| fields.content(is_shared)),
+                Some(_) => None,
+            },
+            owners: owners.and_then(|owners| serde_json::from_str(owners).ok()),
+        })
+    }
+
     /// Whether the other one has the same owned fields, in the same form, and none of our managers has changed a value
     /// in between. Times are whole seconds.
     pub(super) fn is_same(&self, other: &Self) -> bool {
@@ -63,6 +86,14 @@ impl Own {
             && self.owners == other.owners
             && self.written == other.written
     }
+}
+
+/// The fields that were applied, as far as they can be parsed.
+pub(crate) struct Applied<'o> {
+    pub(crate) api_version: Option<&'o str>,
+    pub(crate) fields: Option<Cow<'o, Map<String, Value>>>,
+    /// The owner references, if `fields` doesn't contain them.
+    pub(crate) owners: Option<Value>,
 }
 
 /// The data that the objects of one informer share.
@@ -178,6 +209,29 @@ mod tests {
         ])
     }
 
+    fn without_owners(fields: &Value) -> Value {
+        let mut fields = fields.clone();
+        fields["f:metadata"]["f:ownerReferences"] = json!({});
+        fields
+    }
+
+    #[test]
+    fn what_one_object_has_alone_is_parsed_each_time_and_only_applies_of_the_object_count() {
+        let fields = json!({ "f:data": {} });
+        let entry = |operation, subresource, kind| json!({ "manager": "me", "operation": operation, "subresource": subresource, "fieldsType": kind, "fieldsV1": fields.clone() });
+        let alone = |entry: Value| read(&Sharing::default(), &json!([entry])).unwrap();
+        let of =
+            |own: &Own| own.applied_by("me").map(|of| of.fields.map(Cow::into_owned)).collect::<Vec<_>>();
+        let plain = alone(entry("Apply", "", "FieldsV1"));
+        assert!(
+            plain.applied_by("me").all(|of| matches!(of.fields, Some(Cow::Owned(_))) && of.owners.is_none())
+        );
+        assert_eq!(of(&plain), [fields.as_object().cloned()]);
+        assert_eq!(of(&alone(entry("Apply", "status", "FieldsV1"))), []);
+        assert_eq!(of(&alone(entry("Update", "", "FieldsV1"))), []);
+        assert_eq!(of(&alone(entry("Apply", "", "FieldsV2"))), [None]);
+    }
+
     impl Sharing {
         /// The number of different entries.
         fn len(&self) -> usize {
@@ -197,6 +251,12 @@ mod tests {
             expected.as_object_mut().unwrap().remove("time");
             expected["fieldsV1"] = expected["fieldsV1"].to_string().into();
             assert_eq!(json!(own.entries()), json!([expected]));
+            assert_eq!(own.applied_by("you").count(), 0);
+            let [of_me]: [_; 1] = own.applied_by("me").collect::<Vec<_>>().try_into().ok().unwrap();
+            let fields = of_me.fields.unwrap();
+            assert!(matches!(fields, Cow::Borrowed(_)), "it is parsed once for all of them");
+            assert_eq!(json!(fields), applied("").pointer("/1/fieldsV1").map(without_owners).unwrap());
+            assert_eq!(of_me.owners.unwrap(), json!({ format!("k:{{\"uid\":\"uid-{owner}\"}}"): {} }));
         }
         drop(all);
         assert_eq!(sharing.len(), 0, "nobody refers to it");

@@ -256,7 +256,7 @@ impl OfPrimary<'_> {
         }
         let is_noted = self.notes_what_is_applied();
         let found = match is_noted {
-            true => writer.was_applied_to(actual)?,
+            true => writer.was_applied(actual, seen.as_ref())?,
             false => {
                 let (mut body, key) = (Arc::clone(writer.body()?), names.mark());
                 // A mark that an earlier version of the controller applied makes no difference to the content.

@@ -14,7 +14,7 @@ use sha2::{Digest, Sha256};
 use zeroize::Zeroizing;
 
 use super::{
-    fields::{Match, Part, Scope, matches_owned_fields},
+    fields::{Match, Part, Scope, matches_applied},
     generic::GenericMatcher,
 };
 use crate::{
@@ -62,10 +62,14 @@ impl<'w> Seen<'w> {
     /// Whether applying `body`, of the object itself, would change nothing, as far as the text of the state shows.
     /// `None` if the user's type may read that text in another way.
     pub(in crate::operations) fn is_met_by_text(&self, body: &Value) -> Option<bool> {
-        let actual = serde_json::from_str(self.kept.text()).ok()?;
-        let managed = self.kept.own_managed_fields().unwrap_or_default();
-        let is_met = matches_owned_fields(body, &actual, &managed, self.manager, None).is_equal();
+        let applied = self.kept.applied_by(self.manager);
+        let is_met = matches_applied(body, Some(self.kept.text()), applied).is_equal();
         (is_met || self.keeps_words).then_some(is_met)
+    }
+
+    /// Whether our manager, which has applied `body`, still owns exactly its fields.
+    pub(in crate::operations) fn is_still_owned(&self, body: &Value) -> Match {
+        matches_applied(body, None, self.kept.applied_by(self.manager))
     }
 
     /// Remembers that the state matches. `lasts` if this holds for the next states, too, as long as our managers own the

@@ -9,6 +9,7 @@ use k8s_openapi::apimachinery::pkg::apis::meta::v1::ManagedFieldsEntry;
 use serde_json::{Map, Value};
 
 use super::values::{Path, integer, is_nothing, leaves_no_trace, present, same};
+use crate::cache::Applied;
 
 type Fields = Map<String, Value>;
 
@@ -89,7 +90,7 @@ pub fn matches_owned_fields(
     manager: &str,
     subresource: Option<&str>,
 ) -> Match {
-    walked(desired, managed, manager, subresource, |walk, owned| match subresource {
+    walked(desired, applied(managed, manager, subresource), |walk, owned| match subresource {
         Some("status") => walk.status(desired, actual, owned),
         _ => walk.object(desired, Some(actual), owned),
     })
@@ -98,28 +99,49 @@ pub fn matches_owned_fields(
 /// Whether `manager`, which has applied `desired` to the main resource, still owns exactly its fields. The values are
 /// not looked at.
 pub fn still_owned(desired: &Value, managed: &[ManagedFieldsEntry], manager: &str) -> Match {
-    walked(desired, managed, manager, None, |walk, owned| walk.object(desired, None, owned))
+    matches_applied(desired, None, applied(managed, manager, None))
 }
 
-fn walked(
+/// Whether an apply of `desired` to the main resource would change something, after these. `actual` is the text of the
+/// object, if values count.
+pub(super) fn matches_applied<'o>(
     desired: &Value,
-    managed: &[ManagedFieldsEntry],
+    actual: Option<&str>,
+    applied: impl Iterator<Item = Applied<'o>>,
+) -> Match {
+    walked(desired, applied, |walk, owned| {
+        let actual = actual.map(|text| serde_json::from_str(text).unwrap_or_default());
+        walk.object(desired, actual.as_ref(), owned);
+    })
+}
+
+pub(super) fn applied<'o>(
+    managed: &'o [ManagedFieldsEntry],
     manager: &str,
     subresource: Option<&str>,
-    walk: impl FnOnce(&mut Walk, &Fields),
+) -> impl Iterator<Item = Applied<'o>> {
+    let entries = managed.iter().filter(move |entry| is_applied_by(entry, manager, subresource));
+    entries.map(|entry| {
+        let (api_version, fields) = (entry.api_version.as_deref(), owned_fields(entry));
+        Applied { api_version, fields, owners: None }
+    })
+}
+
+fn walked<'o>(
+    desired: &Value,
+    mut applied: impl Iterator<Item = Applied<'o>>,
+    walk: impl FnOnce(&mut Walk<'_>, &Fields),
 ) -> Match {
-    let mut entries = managed.iter().filter(|entry| is_applied_by(entry, manager, subresource));
-    let Some(entry) = entries.next() else { return Match::NeverApplied };
-    let Some(owned) = owned_fields(entry).filter(|_| entries.next().is_none()) else {
+    let Some(Applied { api_version, fields, owners }) = applied.next() else { return Match::NeverApplied };
+    let Some(owned) = fields.filter(|_| applied.next().is_none()) else {
         return Match::Differs(vec![MANAGED_FIELDS.to_owned()]);
     };
-    if let (Some(wanted), Some(recorded)) =
-        (desired.get("apiVersion").and_then(Value::as_str), entry.api_version.as_deref())
+    if let (Some(wanted), Some(recorded)) = (desired.get("apiVersion").and_then(Value::as_str), api_version)
         && wanted != recorded
     {
         return Match::Differs(vec!["apiVersion".to_owned()]);
     }
-    let mut walked = Walk::default();
+    let mut walked = Walk { paths: Vec::new(), owners: owners.as_ref() };
     walk(&mut walked, &owned);
     walked.into_match()
 }
@@ -206,12 +228,14 @@ impl<'a> ActualValue<'a> {
 }
 
 /// A walk through the desired object, the owned fields and the actual object, and the differences that it has found.
-#[derive(Debug, Default)]
-pub(super) struct Walk {
+#[derive(Debug)]
+pub(super) struct Walk<'o> {
     paths: Vec<String>,
+    /// The owned owner references, if the set doesn't contain them.
+    owners: Option<&'o Value>,
 }
 
-impl Walk {
+impl Walk<'_> {
     pub(super) fn into_match(self) -> Match {
         if self.paths.is_empty() { Match::Equal } else { Match::Differs(self.paths) }
     }
@@ -316,7 +340,11 @@ impl Walk {
                 {
                     self.fields(&path, wanted, found, below, Scope::Inner);
                 }
-                _ => self.node(&path, wanted, found, below),
+                _ => {
+                    let owners =
+                        self.owners.filter(|_| scope == Scope::Metadata && name == "ownerReferences");
+                    self.node(&path, wanted, found, owners.unwrap_or(below));
+                }
             }
             if self.is_full() {
                 return;

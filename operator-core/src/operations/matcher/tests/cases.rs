@@ -7,7 +7,11 @@ use k8s_openapi::apimachinery::pkg::apis::meta::v1::{FieldsV1, ManagedFieldsEntr
 use serde::Deserialize;
 use serde_json::{Value, json};
 
-use super::super::{GenericMatcher, Match, digest, still_owned};
+use super::super::{
+    GenericMatcher, Match, digest,
+    fields::{applied, matches_applied, matches_owned_fields},
+    still_owned,
+};
 
 pub(super) const MANAGER: &str = "test";
 
@@ -24,7 +28,7 @@ pub(super) struct Case {
 }
 
 /// One change of the objects, as JSON patches.
-#[derive(Deserialize)]
+#[derive(Deserialize, Default)]
 #[serde(deny_unknown_fields)]
 struct Change {
     what: String,
@@ -42,6 +46,12 @@ enum Expected {
     /// `equal`.
     Word(String),
     Paths(Vec<String>),
+}
+
+impl Default for Expected {
+    fn default() -> Self {
+        Self::Word("equal".to_owned())
+    }
 }
 
 impl Expected {
@@ -106,6 +116,30 @@ fn every_case_matches_by_value_as_it_says() {
         }
     }
     assert!(wrong.is_empty(), "{}", wrong.join("\n"));
+}
+
+#[test]
+fn a_text_matches_as_its_tree_does_and_owners_that_are_apart_as_those_in_the_set() {
+    for (name, case) in all() {
+        let managed = managed_fields(&case.actual);
+        let as_cached = || {
+            applied(&managed, MANAGER, None).map(|mut entry| {
+                let fields = entry.fields.as_mut().unwrap().to_mut();
+                let owners = fields.get_mut("f:metadata").and_then(|all| all.get_mut("f:ownerReferences"));
+                entry.owners = owners.map(|owners| std::mem::replace(owners, json!({})));
+                entry
+            })
+        };
+        assert_eq!(matches_applied(&case.desired, None, as_cached()), Match::Equal, "{name}");
+        for change in [Change::default()].into_iter().chain(case.changes) {
+            let (mut desired, mut actual) = (case.desired.clone(), case.actual.clone());
+            json_patch::patch(&mut desired, &change.desired).unwrap();
+            json_patch::patch(&mut actual, &change.actual).unwrap();
+            let of_tree = matches_owned_fields(&desired, &actual, &managed, MANAGER, None);
+            let of_text = matches_applied(&desired, Some(&actual.to_string()), as_cached());
+            assert_eq!(of_text, of_tree, "{name}: {}", change.what);
+        }
+    }
 }
 
 /// Whatever the server has made of the values.
