@@ -326,12 +326,14 @@ impl Walk<'_> {
         else {
             return self.differs(path);
         };
+        let mut met = 0;
         for (key, below) in within(owned) {
             let Some(name) = key.strip_prefix("f:") else { return self.differs(path) };
             if scope.ignores(name) {
                 continue;
             }
             let (path, wanted, found) = (Path::Field(path, name), present(wanted.get(name)), found(name));
+            met += usize::from(wanted.is_some());
             match below {
                 // Every kind has these two, and they are mergeable in all of them: owning `{}` is owning an empty
                 // object among the labels of others, not all labels as a whole.
@@ -350,8 +352,13 @@ impl Walk<'_> {
                 return;
             }
         }
+        let counted = wanted.iter().filter(|(name, wanted)| !scope.ignores(name) && !wanted.is_null());
+        // Usually each of them is owned, and none has to be looked up.
+        if counted.clone().count() == met {
+            return;
+        }
         let mut key = String::from("f:");
-        for (name, wanted) in wanted.iter().filter(|(name, _)| !scope.ignores(name)) {
+        for (name, wanted) in counted {
             key.truncate("f:".len());
             key.push_str(name);
             let says_nothing = || match scope {
