@@ -2,11 +2,11 @@
 
 use std::{
     borrow::Cow,
-    collections::{HashMap, HashSet},
+    collections::{BTreeMap, HashMap, HashSet},
 };
 
 use k8s_openapi::apimachinery::pkg::apis::meta::v1::ManagedFieldsEntry;
-use serde_json::{Map, Value};
+use serde_json::{Map, Value, value::RawValue};
 
 use super::values::{Path, integer, is_nothing, leaves_no_trace, present, same};
 use crate::cache::Applied;
@@ -110,9 +110,25 @@ pub(super) fn matches_applied<'o>(
     applied: impl Iterator<Item = Applied<'o>>,
 ) -> Match {
     walked(desired, applied, |walk, owned| {
-        let actual = actual.map(|text| serde_json::from_str(text).unwrap_or_default());
+        let actual = actual.map(|text| part_of(text, Some(owned)));
         walk.object(desired, actual.as_ref(), owned);
     })
+}
+
+/// The fields of an object that are owned, read from its text: a tree of all of them takes longer. Items of lists, and
+/// what is owned as a whole, are read in full.
+fn part_of(text: &str, owned: Option<&Fields>) -> Value {
+    let names = owned.filter(|owned| within(owned).all(|(key, _)| key.starts_with("f:")));
+    let names = names.filter(|owned| within(owned).next().is_some());
+    let all = names.and_then(|_| serde_json::from_str::<BTreeMap<&str, &RawValue>>(text).ok());
+    let (Some(names), Some(all)) = (names, all) else {
+        return serde_json::from_str(text).unwrap_or_default();
+    };
+    let parts = within(names).filter_map(|(key, below)| {
+        let (name, part) = all.get_key_value(key.strip_prefix("f:")?)?;
+        Some((*name, part_of(part.get(), below.as_object())))
+    });
+    parts.collect()
 }
 
 pub(super) fn applied<'o>(
