@@ -61,13 +61,12 @@ impl MarkNames {
 
     /// Whether an object with metadata `actual` has the marks of `desired`.
     pub(crate) fn stand_as(&self, desired: &ObjectMeta, actual: &ObjectMeta) -> bool {
-        let label =
-            |meta: &ObjectMeta, key: &str| meta.labels.as_ref().and_then(|labels| labels.get(key)).cloned();
-        let mark = |meta: &ObjectMeta| self.mark_in(meta).map(|mark| split_mark(mark).0.to_owned());
-        [&self.controller, &self.node, &self.owner]
-            .iter()
-            .all(|key| label(desired, key) == label(actual, key))
-            && mark(desired) == mark(actual)
+        fn label<'m>(meta: &'m ObjectMeta, key: &str) -> Option<&'m String> {
+            meta.labels.as_ref()?.get(key)
+        }
+        let same = |key: &Arc<str>| label(desired, key) == label(actual, key);
+        let mark = |meta| self.mark_in(meta).map(|mark| split_mark(mark).0);
+        [&self.controller, &self.node, &self.owner].into_iter().all(same) && mark(desired) == mark(actual)
     }
 
     /// The labels among the marks of an object with this metadata.
