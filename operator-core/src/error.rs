@@ -1,6 +1,6 @@
-//! The type for errors of user code, and how such an error says that a retry can't help.
+//! The type for errors of user code, and how such an error says that a retry can't help, or that it is no failure.
 
-use std::{error::Error as StdError, fmt};
+use std::{error::Error as StdError, fmt, time::Duration};
 
 /// Any error. The library keeps user errors in this type.
 pub type BoxError = Box<dyn StdError + Send + Sync>;
@@ -30,12 +30,19 @@ pub struct Permanent(NotRetried);
 /// Found among the causes of an error, even if the error before it hides it: a boxed `anyhow::Error`, or an error that
 /// presents it as its own.
 #[derive(Debug)]
-struct NotRetried(BoxError);
+struct NotRetried(BoxError, Option<&'static str>);
 
 impl Permanent {
     /// Takes an error, or its message.
     pub fn new(error: impl Into<BoxError>) -> Self {
-        Self(NotRetried(error.into()))
+        Self(NotRetried(error.into(), None))
+    }
+
+    /// The reason of the conditions `Ready` and `Stalled` in the status, instead of `Failed`: one word in camel case.
+    #[must_use]
+    pub fn because(self, code: &'static str) -> Self {
+        let Self(NotRetried(error, _)) = self;
+        Self(NotRetried(error, Some(code)))
     }
 
     /// The error itself.
@@ -46,8 +53,16 @@ impl Permanent {
 
     /// The error that this one stands for, if this error itself says so.
     pub(crate) fn within<'e>(error: &'e (dyn StdError + 'static)) -> Option<&'e (dyn StdError + 'static)> {
-        let one = error.downcast_ref::<Self>().map(|permanent| &permanent.0);
-        one.or_else(|| error.downcast_ref()).map(|inner: &NotRetried| &*inner.0 as _)
+        Self::mark(error).map(|inner| &*inner.0 as _)
+    }
+
+    /// The reason that this error itself gives.
+    pub(crate) fn code(error: &(dyn StdError + 'static)) -> Option<&'static str> {
+        Self::mark(error)?.1
+    }
+
+    fn mark<'e>(error: &'e (dyn StdError + 'static)) -> Option<&'e NotRetried> {
+        error.downcast_ref::<Self>().map(|permanent| &permanent.0).or_else(|| error.downcast_ref())
     }
 
     /// Whether this is only the word that an error isn't retried.
@@ -84,3 +99,63 @@ impl StdError for NotRetried {
         self.0.source()
     }
 }
+
+/// An error that is no failure: a step can't go on yet, and is to be asked again after some time. The run counts as
+/// successful, uses up no attempt, and is in no metric of errors; its status is written. `Reconciling` is true, and `Ready` false
+/// with the code.
+///
+/// Any user function may return it, as [`Permanent`]. In the function or a condition of a node, the node waits.
+///
+/// ```
+/// use std::time::Duration;
+///
+/// use operator_core::{BoxError, Waiting};
+///
+/// fn licence(key: Option<&str>) -> Result<&str, BoxError> {
+///     let wait = || Waiting::again_in(Duration::from_secs(60), "NoLicence", "no licence was issued yet");
+///     Ok(key.ok_or_else(wait)?)
+/// }
+/// # assert!(licence(None).is_err());
+/// ```
+#[derive(Debug)]
+pub struct Waiting(Awaited);
+
+/// Found among the causes of an error, as the mark of a [`Permanent`].
+#[derive(Clone, Debug)]
+pub(crate) struct Awaited {
+    pub(crate) after: Duration,
+    pub(crate) code: &'static str,
+    pub(crate) reason: String,
+}
+
+impl Waiting {
+    /// `code` is one word in camel case, the reason of the conditions; `reason` is the reason for people.
+    pub fn again_in(after: Duration, code: &'static str, reason: impl Into<String>) -> Self {
+        Self(Awaited { after, code, reason: reason.into() })
+    }
+
+    /// What this error itself, without its causes, waits for.
+    pub(crate) fn within<'e>(error: &'e (dyn StdError + 'static)) -> Option<&'e Awaited> {
+        error.downcast_ref::<Self>().map(|waiting| &waiting.0).or_else(|| error.downcast_ref())
+    }
+}
+
+impl fmt::Display for Waiting {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        self.0.fmt(f)
+    }
+}
+
+impl StdError for Waiting {
+    fn source(&self) -> Option<&(dyn StdError + 'static)> {
+        Some(&self.0)
+    }
+}
+
+impl fmt::Display for Awaited {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(&self.reason)
+    }
+}
+
+impl StdError for Awaited {}

@@ -140,7 +140,7 @@ pub use dependent::function::{
     dependent::Dependent,
     wanted::{Many, One},
 };
-pub use error::{BoxError, Permanent};
+pub use error::{BoxError, Permanent, Waiting};
 pub use event_source::{
     external::{
         CachingInboundEventSource, PerResourcePollingEventSource, PollingEventSource,

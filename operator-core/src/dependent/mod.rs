@@ -54,7 +54,7 @@ pub(crate) use function::declare;
 pub use function::dependent::Usual;
 pub use function::read::Read;
 pub use object::Adoption;
-pub(crate) use object::{Judge, ObjectSettings, OncePer, forget_departed, retired, settings};
+pub(crate) use object::{Changes, Judge, ObjectSettings, OncePer, forget_departed, retired, settings};
 pub use record::{External, Found, NotMade, Pushes, Records, Token, Wants};
 #[cfg(feature = "testing")]
 pub(crate) use system::PERMIT;

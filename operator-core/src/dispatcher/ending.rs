@@ -17,7 +17,7 @@ use crate::{
     processor::{FailureKind, Outcome, Reschedule},
     reconciler::{AnyContext, AnyRun, RunError},
     resource::AnyObject,
-    results::failure_kind::of_several,
+    results::failure_kind::{awaited, of_several},
 };
 
 /// The number of states of the primary from which a status is made.
@@ -30,6 +30,15 @@ impl Dispatcher {
         context: &Arc<AnyContext>,
         report: &mut Report<'_>,
     ) -> Outcome {
+        // A step that waits is no failure.
+        let result = result.or_else(|failure| match awaited(&**failure.error) {
+            Some(awaited) => {
+                tracing::debug!(reason = %awaited, "waits");
+                context.remembered().lock().note_awaited(awaited.clone());
+                Ok(Done::Reconciled { reschedule: context.again_after(Some(awaited.after)) })
+            }
+            None => Err(failure),
+        });
         let (result, said) = match result {
             // The status is a part of the run: without it, the run has to be repeated.
             Ok(done @ Done::Reconciled { .. }) => {

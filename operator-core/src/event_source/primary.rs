@@ -14,10 +14,14 @@ use crate::{
 /// The name of the primary's own source.
 const NAME: &str = "primary";
 
+/// An annotation whose new values cause a run, whatever the filters say: a person's request to look again.
+const REQUESTED_AT: &str = "operator-core.io/requested-at";
+
 /// Which changes of a primary cause a run.
 ///
 /// By default a change of the spec does (the generation changes), the mark for deletion, and the loss of the finalizer;
-/// a change of labels, annotations or status does not. Creation and deletion always count.
+/// a change of labels, annotations or status does not. Creation and deletion always count, and a new value of the annotation
+/// [`REQUESTED_AT`].
 #[derive(Clone, Debug)]
 pub(crate) struct PrimaryFilters {
     /// The user's own filters, called before the default ones.
@@ -38,6 +42,10 @@ impl Default for PrimaryFilters {
 
 impl PrimaryFilters {
     fn accepts(&self, change: &ChangeKind<TextObject>, view: &View) -> bool {
+        self.accepts_unrequested(change, view) || is_requested(change)
+    }
+
+    fn accepts_unrequested(&self, change: &ChangeKind<TextObject>, view: &View) -> bool {
         if !self.user.accepts_kept(change, view) {
             return false;
         }
@@ -53,6 +61,11 @@ impl PrimaryFilters {
             || new.is_marked() && !old.is_marked()
             || self.finalizer.as_ref().is_some_and(lacks_finalizer)
     }
+}
+
+fn is_requested(change: &ChangeKind<TextObject>) -> bool {
+    let ChangeKind::Updated { old, new } = change else { return false };
+    new.annotation(REQUESTED_AT).is_some_and(|at| old.annotation(REQUESTED_AT) != Some(at))
 }
 
 /// The running source of primaries. JOSDK: `ControllerEventSource`.
@@ -266,6 +279,27 @@ mod tests {
             kept(&Deployment { metadata, ..Deployment::default() })
         };
         assert!(filters.accepts(&ChangeKind::Updated { old: of(5), new: of(3) }, &view::<Deployment>()));
+    }
+
+    #[test]
+    fn a_request_counts_once_whatever_the_filters_say() {
+        let at = |time: Option<&str>| {
+            let annotations = time.map(|time| [(REQUESTED_AT.to_owned(), time.to_owned())].into());
+            let metadata = ObjectMeta { generation: Some(1), annotations, ..ObjectMeta::default() };
+            kept(&Deployment { metadata, ..Deployment::default() })
+        };
+        let mut filters = PrimaryFilters::default();
+        filters.user.on_update = Some(Arc::new(|_, _| false));
+        for (old, new, counts) in [
+            (None, Some("noon"), true),
+            (Some("noon"), Some("one"), true),
+            (Some("noon"), Some("noon"), false),
+            (Some("noon"), None, false),
+            (None, None, false),
+        ] {
+            let change = ChangeKind::Updated { old: at(old), new: at(new) };
+            assert_eq!(filters.accepts(&change, &view::<Deployment>()), counts, "{old:?} {new:?}");
+        }
     }
 
     #[test]

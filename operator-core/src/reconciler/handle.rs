@@ -10,7 +10,8 @@ use std::{
 use futures::{FutureExt, future::BoxFuture};
 
 use crate::{
-    reconciler::AnyContext,
+    error::Awaited,
+    reconciler::{AnyContext, steps::StepConditions},
     resource::{AnyObject, ObjectKey, ResourceType, label_value},
     results::{LatestResults, NodeKey, Secondary, WorkflowError, WorkflowResult},
 };
@@ -108,6 +109,10 @@ pub(crate) struct Remembered {
     unfinished: BTreeMap<u64, Option<WorkflowError>>,
     /// When something that isn't done or met has to be looked at again, at the latest.
     again_in: Option<Duration>,
+    /// For what a step of the reconciler waits.
+    awaited: Option<Awaited>,
+    /// The conditions of its steps.
+    steps: StepConditions,
     /// The nodes, by the values of their labels, that aren't wanted (`true`) or take no part.
     out: BTreeMap<String, bool>,
     /// The reads of each node, by its name: the nodes that have made what it was shown, by the values of their labels.
@@ -170,6 +175,24 @@ impl Remembered {
     /// Records that a condition that isn't met has to be evaluated again after this time.
     pub(crate) fn note_again_in(&mut self, delay: Duration) {
         self.again_in = Some(self.again_in.map_or(delay, |known| known.min(delay)));
+    }
+
+    /// Records that a step of the reconciler waits.
+    pub(crate) fn note_awaited(&mut self, awaited: Awaited) {
+        self.note_again_in(awaited.after);
+        self.awaited = Some(awaited);
+    }
+
+    pub(crate) fn steps(&mut self) -> &mut StepConditions {
+        &mut self.steps
+    }
+
+    /// The result of the workflow, for what a step waits, and the conditions of the steps.
+    pub(crate) fn outcome(
+        &self,
+        cleanup: bool,
+    ) -> (Option<Arc<WorkflowResult>>, Option<Awaited>, StepConditions) {
+        (self.of(cleanup), self.awaited.clone(), self.steps.clone())
     }
 
     /// Whether all clean-ups are done; the error if one failed.

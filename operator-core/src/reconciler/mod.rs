@@ -18,6 +18,7 @@ mod memo;
 #[cfg(any(test, feature = "testing"))]
 mod offline;
 pub(crate) mod run;
+mod steps;
 mod surroundings;
 pub(crate) mod traits;
 

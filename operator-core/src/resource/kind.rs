@@ -97,6 +97,11 @@ impl PartialOrd for Plural {
     }
 }
 
+/// Whether each object of this Rust type has a namespace.
+pub(crate) fn is_always_namespaced<K: KubeObject>() -> bool {
+    TypeId::of::<K::Scope>() == TypeId::of::<NamespaceResourceScope>()
+}
+
 impl ResourceType {
     /// The type of a statically known `K`.
     #[must_use]
@@ -108,9 +113,8 @@ impl ResourceType {
     /// [`ResourceType::cluster_scoped`] if it is not.
     #[must_use]
     pub fn with<K: KubeObject>(dynamic: &K::DynamicType) -> Self {
-        let scope = TypeId::of::<K::Scope>();
-        let namespaced =
-            scope == TypeId::of::<NamespaceResourceScope>() || scope == TypeId::of::<DynamicResourceScope>();
+        let is_dynamic = TypeId::of::<K::Scope>() == TypeId::of::<DynamicResourceScope>();
+        let namespaced = is_dynamic || is_always_namespaced::<K>();
         let (group, version, kind) = (K::group(dynamic), K::version(dynamic), K::kind(dynamic));
         let plural = match K::plural(dynamic) {
             none if none.is_empty() => {

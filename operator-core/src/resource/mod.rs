@@ -23,7 +23,7 @@ pub(crate) use departed::Departed;
 pub(crate) use key::Cluster;
 pub(crate) use key::ObjectKey;
 pub use kind::KubeObject;
-pub(crate) use kind::ResourceType;
+pub(crate) use kind::{ResourceType, is_always_namespaced};
 pub use mapping::MappingAnnotations;
 pub(crate) use marks::ControllerMarks;
 pub use marks::MarkNames;

@@ -48,6 +48,8 @@ pub(crate) trait Object: Any + Send + Sync {
 pub(crate) trait Draft: Send + Sync {
     fn meta_mut(&mut self) -> &mut ObjectMeta;
 
+    fn as_any_mut(&mut self) -> &mut dyn Any;
+
     /// Version and kind, if the object itself contains them.
     fn types(&self) -> Option<&TypeMeta>;
 
@@ -57,6 +59,10 @@ pub(crate) trait Draft: Send + Sync {
 impl<K: KubeObject> Draft for K {
     fn meta_mut(&mut self) -> &mut ObjectMeta {
         kube::Resource::meta_mut(self)
+    }
+
+    fn as_any_mut(&mut self) -> &mut dyn Any {
+        self
     }
 
     fn types(&self) -> Option<&TypeMeta> {

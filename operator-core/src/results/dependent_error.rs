@@ -167,6 +167,20 @@ pub enum DependentError {
         /// What is missing.
         why: &'static str,
     },
+    /// A change of what a node wants has renamed it, or moved it to another namespace.
+    #[error(
+        "a change of node `{node}` makes {kind} {before} to {after}, and its name and namespace are those that its function gives: give them there"
+    )]
+    Renamed {
+        /// Its type.
+        kind: ResourceType,
+        /// The node that wants it.
+        node: String,
+        /// The key before; without a name if the function gave none.
+        before: ObjectKey,
+        /// The key after that.
+        after: ObjectKey,
+    },
     /// Items of a bulk dependent failed; each with its key. All others succeeded.
     #[error("{}", items(failed, *of))]
     Items {
@@ -367,6 +381,7 @@ impl DependentError {
             | Self::DesiredTwice { .. }
             | Self::AnotherKind { .. }
             | Self::Unnamed { .. }
+            | Self::Renamed { .. }
             | Self::NoKey { .. }
             | Self::KeyTwice { .. }
             | Self::NothingDesired => FailureKind::Permanent,

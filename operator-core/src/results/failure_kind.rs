@@ -7,7 +7,12 @@ use std::{error::Error as StdError, sync::Arc};
 use crate::error::BoxError;
 use crate::results::{DependentError, WorkflowError};
 use crate::{
-    cache, client::is_not_served, error::Permanent, observe::with_sources, operations, processor::FailureKind,
+    cache,
+    client::is_not_served,
+    error::{Awaited, Permanent, Waiting},
+    observe::with_sources,
+    operations,
+    processor::FailureKind,
 };
 
 /// The kind of the first known error in the chain, from the outermost to the innermost; `None` if none is known.
@@ -26,6 +31,11 @@ pub(crate) fn kind_of_returned(error: &(dyn StdError + 'static)) -> Option<Failu
 /// else has failed; if something outside has, the primary is stalled.
 pub(crate) fn of_several(kinds: impl IntoIterator<Item = FailureKind>) -> FailureKind {
     kinds.into_iter().max().unwrap_or(FailureKind::Permanent)
+}
+
+/// What the error, or one of its causes, waits for, if it is no failure.
+pub(crate) fn awaited<'e>(error: &'e (dyn StdError + 'static)) -> Option<&'e Awaited> {
+    with_sources(error).find_map(Waiting::within)
 }
 
 /// The kind of an error that user code passed on.

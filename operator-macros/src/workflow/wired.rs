@@ -29,6 +29,7 @@ const LISTS: &[(&str, &str, &str)] = &[
     ("needs", "what the cluster must have", "needs(served::<Route>())"),
     ("gone", "conditions", "gone(drained)"),
     ("only_if", "a function of the primary", "only_if(is_exposed)"),
+    ("change", "functions that change what it wants", "change(with_sidecar)"),
     ("once_per", "a function of the primary that returns the key", "once_per(version)"),
     ("adopt", "whose objects may be taken over", "adopt(Adoption::IfUnowned)"),
     ("event_source", "a name", "event_source(\"config-maps\")"),

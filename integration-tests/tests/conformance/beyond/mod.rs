@@ -1,6 +1,7 @@
 //! Behaviour for which the Java Operator SDK has no test, and tests of its version 5.6 that aren't in a list yet.
 
 mod all_events;
+mod changes;
 mod cleaner_keeps_finalizer;
 mod crd_installed_while_waiting;
 mod crd_missing_at_start;
@@ -28,6 +29,8 @@ mod status;
 mod test_namespaces;
 mod unanswered_create;
 mod untouched;
+mod waiting;
+mod without_namespace;
 
 use integration_tests::prelude::*;
 use kube::{

@@ -9,7 +9,7 @@ use crate::{
         object::{Managed, ObjectEngine, ObjectSettings},
         question::Ask,
     },
-    resource::KubeObject,
+    resource::{KubeObject, ResourceType, is_always_namespaced},
 };
 
 /// When a dependent's function is called, and what it may return.
@@ -39,12 +39,17 @@ impl Judged {
 
 /// Declares a dependent of objects of type `K`.
 pub(crate) fn declare<K: KubeObject, P: KubeObject>(
-    settings: ObjectSettings<K>,
+    mut settings: ObjectSettings<K>,
     kind: K::DynamicType,
     several: bool,
     judged: Judged,
     dependent: Erased<P>,
 ) -> AnyDependent {
+    let has_namespace = !settings.cluster_scoped && ResourceType::with::<K>(&kind).is_namespaced();
+    if is_always_namespaced::<P>() && !has_namespace {
+        // The primary can't own it.
+        settings.capabilities.garbage_collected = false;
+    }
     let name = Arc::clone(&settings.name);
     any(name, settings.finish(kind), several, judged, Box::new(dependent))
 }

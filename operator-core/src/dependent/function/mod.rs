@@ -19,6 +19,7 @@
 #![expect(missing_debug_implementations, reason = "hidden, and nobody looks at it")]
 
 mod argument;
+mod change;
 mod declared;
 pub(crate) mod dependent;
 mod forms;
@@ -32,6 +33,7 @@ pub(crate) mod wanted;
 
 pub(crate) use super::want::Want;
 pub use argument::{Arg, Args};
+pub use change::{Change, Done};
 pub use declared::Judged;
 pub(crate) use declared::declare;
 pub use dependent::{ByHand, Erased, Function, PrimaryIs};

@@ -18,7 +18,7 @@ use crate::{
         question::{Ask, Drafts, Question, Sought},
     },
     reconciler::{AnyContext, BoxError},
-    resource::{AnyObject, ObjectKey},
+    resource::{AnyObject, Draft, ObjectKey},
     results::{Operation, ReconcileResult, Secondary},
 };
 
@@ -51,6 +51,7 @@ impl ObjectEngine {
         };
         let mut desired = Vec::with_capacity(drafts.len());
         for mut draft in drafts {
+            self.change(own, &mut *draft)?;
             own.completed(&mut *draft, !self.several).map_err(Error::boxed)?;
             let object = own.marked(draft).map_err(Error::boxed)?;
             desired.push((ObjectKey::in_meta(object.meta()), object));
@@ -60,6 +61,20 @@ impl ObjectEngine {
             return Err(Error::DesiredTwice { kind: self.managed.kind.clone(), key: key.clone() }.boxed());
         }
         Ok(desired)
+    }
+
+    /// Changes what the function wants, as the node's declaration says.
+    fn change(&self, own: &OfPrimary<'_>, draft: &mut dyn Draft) -> Result<(), BoxError> {
+        for change in &self.managed.changes {
+            let before = ObjectKey::in_meta(draft.meta_mut());
+            (change.0)(draft.as_any_mut(), own.asked)?;
+            let after = ObjectKey::in_meta(draft.meta_mut());
+            if before != after {
+                let (kind, node) = (self.managed.kind.clone(), own.asked.node.to_owned());
+                return Err(Error::Renamed { kind, node, before, after }.boxed());
+            }
+        }
+        Ok(())
     }
 
     /// The objects that are only read, or why they aren't known yet.

@@ -20,7 +20,7 @@ use jobs::Jobs;
 pub(crate) use jobs::forget_departed;
 pub(crate) use remove::retired;
 pub(in crate::dependent) use settings::Managed;
-pub(crate) use settings::{Judge, ObjectSettings, OncePer, SourceChoice, settings};
+pub(crate) use settings::{Changes, Judge, ObjectSettings, OncePer, SourceChoice, settings};
 
 use std::{collections::BTreeSet, sync::Arc};
 

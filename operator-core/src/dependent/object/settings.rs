@@ -1,6 +1,6 @@
 //! The settings of a dependent in the cluster, whether it is one object or several.
 
-use std::sync::Arc;
+use std::{any::Any, sync::Arc};
 
 use kube::core::DynamicObject;
 
@@ -11,6 +11,7 @@ use crate::{
         matcher::Matcher,
     },
     event_source::{InformerEventSource, RustType, SourceDeclaration},
+    reconciler::BoxError,
     resource::{Access, AnyObject, KubeObject, MappingAnnotations, Object, ResourceType, is_qualified_name},
     results::Secondary,
 };
@@ -30,6 +31,7 @@ pub(crate) struct ObjectSettings<K: KubeObject> {
     pub(crate) matcher: Matcher<K>,
     pub(crate) judge: Option<Judge>,
     pub(crate) once_per: Option<OncePer>,
+    pub(crate) changes: Vec<Changes>,
     pub(crate) annotations: Option<MappingAnnotations>,
     /// Whether its objects keep the ids of records.
     pub(in crate::dependent) keeps_ids: bool,
@@ -50,6 +52,7 @@ impl<K: KubeObject> ObjectSettings<K> {
             matcher: Matcher::Auto,
             judge: None,
             once_per: None,
+            changes: Vec::new(),
             annotations: None,
             keeps_ids: false,
         }
@@ -75,6 +78,7 @@ impl<K: KubeObject> ObjectSettings<K> {
             matcher: self.matcher.erased(),
             judge: self.judge,
             once_per: self.once_per,
+            changes: self.changes,
             annotations: self.annotations.unwrap_or_default(),
             keeps_ids: self.keeps_ids,
         }
@@ -164,6 +168,14 @@ type KeyOf = dyn Fn(&AnyObject) -> Option<String> + Send + Sync;
 
 debug_of!(OncePer: "OncePer(..)");
 
+/// A change of an object that a function wants, which is of the node's type.
+#[derive(Clone)]
+pub(crate) struct Changes(pub(crate) Arc<Changing>);
+
+type Changing = dyn Fn(&mut dyn Any, Asked<'_>) -> Result<(), BoxError> + Send + Sync;
+
+debug_of!(Changes: "Changes(..)");
+
 /// Objects of one kind that are managed for primaries.
 #[derive(Debug)]
 pub(in crate::dependent) struct Managed {
@@ -181,6 +193,8 @@ pub(in crate::dependent) struct Managed {
     pub(super) judge: Option<Judge>,
     /// Decides about the names.
     pub(super) once_per: Option<OncePer>,
+    /// What its function wants is changed by these, one after the other.
+    pub(super) changes: Vec<Changes>,
     pub(super) annotations: MappingAnnotations,
     pub(super) keeps_ids: bool,
 }

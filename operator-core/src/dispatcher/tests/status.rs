@@ -1,6 +1,22 @@
 //! The arguments of a status function.
 
 use super::*;
+use crate::error::Waiting;
+
+/// A reconciler with this error.
+struct Fails(fn() -> BoxError);
+
+impl Reconciler for Fails {
+    type Primary = ConfigMap;
+
+    async fn reconcile(
+        &self,
+        _: &ConfigMap,
+        _: &mut Context<ConfigMap>,
+    ) -> Result<UpdateControl<ConfigMap>, BoxError> {
+        Err((self.0)())
+    }
+}
 
 /// A dispatcher with a status function, and whether the function was called for a run that failed.
 pub(super) async fn with_a_function(timeout: Option<Duration>) -> (World, Arc<Mutex<Vec<bool>>>) {
@@ -25,6 +41,23 @@ async fn a_status_function_is_told_of_each_run_once() {
     assert!(matches!(outcome, Outcome::Failed { kind: FailureKind::Retryable, .. }), "{outcome:?}");
     assert_eq!(*told.lock(), [true]);
     world.assert_nothing_is_left(0).await;
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_step_that_waits_is_no_failure_and_is_asked_again_in_time() {
+    fn waits() -> BoxError {
+        Waiting::again_in(Duration::from_secs(9), "NoLicence", "no licence").into()
+    }
+    fn hidden() -> BoxError {
+        anyhow::Error::from_boxed(waits()).context("the first step").into()
+    }
+    let (mut world, told) = with_a_function(None).await;
+    for (error, calls) in [(waits as fn() -> BoxError, 1), (hidden, 2)] {
+        world.dispatcher.code = Arc::new(Code { reconciler: Fails(error), cleanup: None });
+        let reschedule = Some(Reschedule::After(Duration::from_secs(9)));
+        assert_eq!(world.dispatcher.dispatch(world.run()).await, Outcome::Success { reschedule });
+        assert_eq!(*told.lock(), vec![false; calls], "the status is that of a run that didn't fail");
+    }
 }
 
 #[tokio::test(start_paused = true)]

@@ -18,8 +18,12 @@ const RECONCILING: &str = "Reconciling";
 const STALLED: &str = "Stalled";
 /// The reason of a hold whose code can't be one.
 const HELD: &str = "Held";
+/// The reason of a failure that gives none.
+const FAILED: &str = "Failed";
 /// The reason if something is waited for, and none of what waits has a code.
 const WAITING: &str = "Waiting";
+/// The reason if a step says that something is abnormal, and gives no word for it.
+const ABNORMAL: &str = "Abnormal";
 /// The reason if no node wants anything to exist.
 const NOTHING_WANTED: &str = "NothingWanted";
 const OWN: &[&str] = &[READY, RECONCILING, STALLED];
@@ -65,27 +69,28 @@ pub(super) struct Verdict {
 }
 
 impl Verdict {
-    /// `nodes` are those of the controller's workflow, if it was run.
+    /// `nodes` are those of the controller's workflow, if it was run. The last pair is for what a step waits, with its code, and
+    /// what should have been run and was not.
     pub(super) fn of(
         error: Option<&RunError>,
         is_cleanup: bool,
         nodes: Option<&[NodeResult]>,
-        not_run: Option<String>,
+        (stopped, not_run): (Option<(&'static str, String)>, Option<String>),
     ) -> Self {
         let of_nodes = |is: &dyn Fn(&NodeState) -> bool| lines(nodes.unwrap_or_default(), is);
         if let Some(error) = error {
             let reason = match error {
                 RunError { timed_out: true, .. } => "TimedOut",
                 RunError { panicked: true, .. } => "Panicked",
-                RunError { .. } => "Failed",
+                RunError { .. } => error.code().unwrap_or(FAILED),
             };
             let message = [error.to_string(), of_nodes(&hangs)].join("; ");
-            let message = message.trim_end_matches("; ");
-            return Self::unready(reason, message, !error.is_stalled, error.is_stalled);
+            let (reason, message) = worded(reason, FAILED, message.trim_end_matches("; ").to_owned());
+            return Self::unready(reason, &message, !error.is_stalled, error.is_stalled);
         }
         let failed = of_nodes(&failed);
         if !failed.is_empty() {
-            return Self::unready("Failed", &failed, false, true);
+            return Self::unready(FAILED, &failed, false, true);
         }
         // What waits for another node of this run has nothing to add to that one's reason.
         let roots = of_nodes(&|state| waits(state) && !matches!(state, NodeState::Blocked { .. }));
@@ -95,6 +100,10 @@ impl Verdict {
             let is_waiting = |state: &NodeState| matches!(state, NodeState::Waiting { .. });
             worded(code(nodes.unwrap_or_default(), is_waiting).unwrap_or(WAITING), WAITING, message)
         };
+        if let Some((code, reason)) = stopped {
+            let (code, message) = worded(code, WAITING, [reason, roots].join("; "));
+            return Self::unready(code, message.trim_end_matches("; "), true, false);
+        }
         if is_cleanup {
             let message = if waiting.is_empty() { "the clean-up isn't done" } else { waiting };
             return Self::unready("Deleting", message, true, false);
@@ -142,6 +151,15 @@ impl Verdict {
         // The other conditions have the reason.
         let unless = |holds| if holds { said(true) } else { Said { message: String::new(), ..said(false) } };
         Self { ready: said(false), reconciling: unless(reconciling), stalled: unless(stalled) }
+    }
+
+    /// The same if something is abnormal, which isn't worse than what the run itself says.
+    pub(super) fn unless(mut self, abnormal: Option<(&'static str, String)>) -> Self {
+        if let Some((reason, message)) = abnormal.filter(|_| self.ready.holds) {
+            let (reason, message) = worded(reason, ABNORMAL, message);
+            self.ready = Said { holds: false, reason, message };
+        }
+        self
     }
 
     pub(super) fn is_ready(&self) -> bool {

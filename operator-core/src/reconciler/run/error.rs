@@ -55,6 +55,16 @@ impl RunError {
         self.node.as_deref()
     }
 
+    /// The first reason that a permanent error among the causes gives.
+    pub(super) fn code(&self) -> Option<&'static str> {
+        fn of(error: &(dyn StdError + 'static)) -> Option<&'static str> {
+            let within = |error| parts(error).into_iter().flatten();
+            with_sources(error)
+                .find_map(|error| Permanent::code(error).or_else(|| within(error).find_map(of)))
+        }
+        of(self.get_ref())
+    }
+
     /// The error itself: the user's own, that of a write, or a
     /// [`workflow::Error`](crate::workflow::Error).
     #[must_use]

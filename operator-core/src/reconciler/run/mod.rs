@@ -30,9 +30,10 @@ pub use error::RunError;
 pub use function::StatusFunction;
 pub(crate) use function::{AnyStatus, SerializedStatus, erased};
 
-use super::{AnyContext, Data};
+use super::{AnyContext, Data, steps::StepConditions};
 use crate::resource::{AnyObject, KubeObject};
 use crate::{
+    error::Awaited,
     reconciler::ManagedWorkflow,
     results::{
         LatestResults, NodeResult, NodeState, NodeStatus, Operation, Secondary, WorkflowError, WorkflowResult,
@@ -74,6 +75,10 @@ pub(crate) struct AnyRun {
     /// The result of the workflow, if the workflow was run.
     result: Option<Arc<WorkflowResult>>,
     error: Option<RunError>,
+    /// For what a step of the reconciler waits.
+    awaited: Option<Awaited>,
+    /// The conditions of its steps.
+    steps: StepConditions,
     is_cleanup: bool,
     /// Whether nodes are missing on purpose.
     is_part: bool,
@@ -189,9 +194,10 @@ impl<P: KubeObject> Run<P> {
     /// |---|---|---|---|
     /// | succeeded | `True` | `False`; `True`, `Removing`, while something stays that isn't wanted any more | `False` |
     /// | no node wants anything | `True`, `NothingWanted` | `True` while objects are going | `False` |
-    /// | waits for a node | `False`, `Waiting` | `True` | `False` |
+    /// | waits for a node | `False`, `Waiting` or the code of the wait | `True` | `False` |
     /// | holds a node | `False`, `Held` or the code of the hold | `False`, unless another one waits | `True` |
-    /// | failed, and is retried | `False`, `Failed`, `TimedOut` or `Panicked` | `True` | `False` |
+    /// | stopped at a step that waits | `False`, with its code | `True` | `False` |
+    /// | failed, and is retried | `False`, `Failed`, `TimedOut`, `Panicked` or its own reason | `True` | `False` |
     /// | failed, and isn't | the same | `False` | `True` |
     /// | failed, and is retried, but something outside decides: an object in the way, a refused write, a missing namespace | the same | `False` | `True` |
     /// | cleaned up | `False`, `Deleting` | `True` | `False` |
@@ -245,7 +251,7 @@ impl<P: KubeObject> Run<P> {
 impl AnyRun {
     pub(crate) fn new(context: &Arc<AnyContext>, primary: AnyObject, mut error: Option<RunError>) -> Self {
         let is_cleanup = primary.meta().deletion_timestamp.is_some();
-        let result = context.remembered().lock().of(is_cleanup);
+        let (result, awaited, steps) = context.remembered().lock().outcome(is_cleanup);
         if let Some(error) = &mut error {
             let first = |is: &dyn Fn(&NodeState) -> bool| {
                 result.iter().flat_map(|result| result.nodes()).find(|node| is(&node.state))
@@ -260,6 +266,8 @@ impl AnyRun {
             workflow: context.shared().workflow.clone(),
             result,
             error,
+            awaited,
+            steps,
             is_cleanup,
             is_part: false,
             is_unsure: AtomicBool::new(false),
@@ -306,7 +314,9 @@ impl AnyRun {
 
     fn verdict(&self) -> Verdict {
         let nodes = self.result.as_ref().map(|result| result.nodes());
-        Verdict::of(self.error.as_ref(), self.is_cleanup, nodes, self.not_run())
+        let stopped = self.awaited.as_ref().map(|awaited| (awaited.code, awaited.reason.clone()));
+        Verdict::of(self.error.as_ref(), self.is_cleanup, nodes, (stopped, self.not_run()))
+            .unless(self.steps.abnormal())
     }
 
     /// The part of the workflow that should have been run and was not.
@@ -337,7 +347,9 @@ impl AnyRun {
             self.is_unsure.store(true, Ordering::Relaxed);
             conditions::conditions_of(newest)
         });
-        self.verdict().say(&mut all, primary.meta().generation, self.context.wall_clock().now());
+        let (generation, now) = (primary.meta().generation, self.context.wall_clock().now());
+        self.steps.say(&mut all, generation, now);
+        self.verdict().say(&mut all, generation, now);
         all
     }
 

@@ -64,7 +64,7 @@ fn said(verdict: &Verdict) -> String {
 }
 
 fn of(nodes: &[NodeResult]) -> String {
-    said(&Verdict::of(None, false, Some(nodes), None))
+    said(&Verdict::of(None, false, Some(nodes), (None, None)))
 }
 
 #[test]
@@ -104,9 +104,9 @@ fn each_end_of_a_run_has_its_words() {
     let removed = node("gone", NodeState::Deleted);
     let good = "Ready True Succeeded, Reconciling False Succeeded, Stalled False Succeeded: ";
     assert_eq!(of(&[ready(), removed]), good);
-    assert_eq!(said(&Verdict::of(None, false, None, None)), good, "without a workflow");
+    assert_eq!(said(&Verdict::of(None, false, None, (None, None))), good, "without a workflow");
     assert_eq!(
-        said(&Verdict::of(None, false, None, Some("the workflow was not run".to_owned()))),
+        said(&Verdict::of(None, false, None, (None, Some("the workflow was not run".to_owned())))),
         "Ready False Waiting, Reconciling True Waiting, Stalled False Waiting: the workflow was not run"
     );
     assert_eq!(
@@ -138,15 +138,16 @@ fn each_end_of_a_run_has_its_words() {
         "where the reconciler handles the errors of nodes"
     );
     assert_eq!(
-        said(&Verdict::of(None, true, Some(&[waiting]), None)),
+        said(&Verdict::of(None, true, Some(&[waiting]), (None, None))),
         "Ready False Deleting, Reconciling True Deleting, Stalled False Deleting: web: waiting: informer of Route is syncing"
     );
 }
 
 #[test]
 fn an_error_is_told_whatever_the_nodes_have_come_to() {
-    let of =
-        |error: &RunError, nodes: &[NodeResult]| said(&Verdict::of(Some(error), false, Some(nodes), None));
+    let of = |error: &RunError, nodes: &[NodeResult]| {
+        said(&Verdict::of(Some(error), false, Some(nodes), (None, None)))
+    };
     assert_eq!(
         of(&error(|_| ()), &[ready()]),
         "Ready False Failed, Reconciling True Failed, Stalled False Failed: no luck"
@@ -171,7 +172,7 @@ fn an_error_is_told_whatever_the_nodes_have_come_to() {
 fn a_long_message_is_cut_where_a_letter_ends() {
     let failed = node("web", NodeState::Failed { error: "ü".repeat(2000) });
     let mut all = Vec::new();
-    Verdict::of(None, false, Some(&[failed]), None).say(&mut all, None, Timestamp::UNIX_EPOCH);
+    Verdict::of(None, false, Some(&[failed]), (None, None)).say(&mut all, None, Timestamp::UNIX_EPOCH);
     assert!(all[0].message.len() < 1100 && all[0].message.ends_with("ü…"), "{}", all[0].message);
 }
 

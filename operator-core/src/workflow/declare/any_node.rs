@@ -33,6 +33,8 @@ pub(in crate::workflow) struct AnyNode {
     pub(in crate::workflow) asks: Vec<Access>,
     /// The data that its functions take out of the run.
     pub(in crate::workflow) data: Vec<DataType>,
+    /// The names of the functions that change what it wants.
+    pub(in crate::workflow) changes: Vec<String>,
     /// The conditions as text, by what they decide.
     pub(in crate::workflow) words: BTreeMap<ConditionKind, String>,
 }
@@ -61,11 +63,18 @@ impl AnyNode {
         self.dependent.judged().is_some_and(|judged| in_order || judged.before_order)
     }
 
-    /// The conditions as text, as in `only if exposed`, and `optional` if its type says that it may want nothing.
+    /// The conditions as text, as in `only if exposed`, `optional` if its type says that it may want nothing, and `without owner`
+    /// if the operator itself deletes its objects.
     pub(in crate::workflow) fn conditions(&self) -> Vec<String> {
         let says_so = self.dependent.judged().is_some_and(|judged| judged.optional);
         let is_optional = says_so && !self.words.contains_key(&ConditionKind::OnlyIf);
-        is_optional.then(|| "optional".to_owned()).into_iter().chain(self.words.values().cloned()).collect()
+        let declaration = self.dependent.declaration();
+        let is_unowned = declaration.objects.is_some() && declaration.outside.is_none();
+        let is_unowned = is_unowned && declaration.capabilities.needs_cleanup();
+        let marks = [(is_optional, "optional"), (is_unowned, "without owner")];
+        let marks = marks.into_iter().filter(|(is, _)| *is).map(|(_, mark)| mark.to_owned());
+        let changed = self.changes.iter().map(|change| format!("changed by {change}"));
+        marks.chain(self.words.values().cloned()).chain(changed).collect()
     }
 
     pub(in crate::workflow) fn name(&self) -> Arc<str> {

@@ -11,10 +11,10 @@ use super::{
 };
 use crate::{
     dependent::{
-        AnyDependent, Capabilities, Gate, Judge, ObjectSettings, OncePer, Standalone, declare,
+        AnyDependent, Capabilities, Changes, Gate, Judge, ObjectSettings, OncePer, Standalone, declare,
         function::{
-            Args, AtRunTime, Call, Dependent, Erased, Judged, KindAtRunTime, OfType, PrimaryIs, SaysKind,
-            Shape, ShapeOf, Signature,
+            Args, AtRunTime, Call, Change, Dependent, Erased, Given, Judged, KindAtRunTime, OfType,
+            PrimaryIs, SaysKind, Shape, ShapeOf, Signature,
         },
         settings,
     },
@@ -44,6 +44,8 @@ pub(super) struct Said {
     also_ready: Vec<Arc<dyn AnyCondition>>,
     gone: Vec<Arc<dyn AnyCondition>>,
     gates: Vec<Gate>,
+    /// The names of the functions that change what it wants.
+    changes: Vec<String>,
     first: bool,
     optional: bool,
     asks: Vec<Access>,
@@ -92,6 +94,7 @@ impl Said {
             also_ready: Vec::new(),
             gone: Vec::new(),
             gates: Vec::new(),
+            changes: Vec::new(),
             first: false,
             optional: false,
             asks: Vec::new(),
@@ -163,6 +166,37 @@ impl<P: KubeObject, S: Shape, K> Node<P, S, K> {
         F::Return: Wish<W>,
     {
         self.said.only_if::<P, F, FS, W>(wanted);
+        self
+    }
+
+    /// Changes what its function wants, before that gets its marks and is compared: a function of `&mut K` and of the primary,
+    /// with further arguments as a node's function has them. It returns nothing, or a `Result<(), E>`. Changes are made in the
+    /// order in which they are declared, to each object of a `Vec`. One that changes the name or the namespace is an error.
+    ///
+    /// ```
+    /// use k8s_openapi::api::{apps::v1::Deployment, core::v1::Pod};
+    /// use operator_core::prelude::*;
+    ///
+    /// fn web(_: &Pod) -> Deployment {
+    ///     Deployment::default()
+    /// }
+    ///
+    /// fn at_night(web: &mut Deployment, pod: &Pod) {
+    ///     if pod.metadata.labels.iter().flatten().any(|(name, _)| name == "example.com/night") {
+    ///         web.spec.get_or_insert_default().replicas = Some(0);
+    ///     }
+    /// }
+    ///
+    /// let controller = Controller::of_existing::<Pod>().workflow((web.change(at_night),));
+    /// ```
+    pub fn change<M, C: Change<P, S::Item, M>>(mut self, change: C) -> Self {
+        self.said.data.extend(C::needs());
+        self.said.changes.push(name_of::<C>());
+        self.settings.changes.push(Changes(Arc::new(move |object, asked| {
+            let (primary, context) = asked.typed::<P>()?;
+            let object = object.downcast_mut().ok_or("an object of another type is to be changed")?;
+            change.change(object, Given { primary: &primary, context: &context })
+        })));
         self
     }
 
@@ -265,7 +299,8 @@ impl<P: KubeObject, S: Shape, K> Node<P, S, K> {
 
     /// Its objects get no owner reference, but annotations that name the primary, and the operator deletes them before
     /// the primary is removed, which needs a finalizer. For objects that the primary can't own: in another namespace, or
-    /// without one. JOSDK: `CRUDNoGCKubernetesDependentResource`.
+    /// without one; a node of objects without a namespace is so by itself if its primary has one. JOSDK:
+    /// `CRUDNoGCKubernetesDependentResource`.
     pub fn without_owner(mut self) -> Self {
         self.settings.capabilities.garbage_collected = false;
         self
@@ -425,6 +460,7 @@ impl Said {
             sources: Vec::new(),
             asks: self.asks,
             data: self.data,
+            changes: self.changes,
             words: words.collect(),
         }
     }

@@ -9,8 +9,8 @@ use crate::{
     dependent::{
         Adoption, Standalone,
         function::{
-            Args, AtRunTime, ByHand, Call, Dependent, Function, KindAtRunTime, OfType, PrimaryIs, SaysKind,
-            Shape, ShapeOf, Signature,
+            Args, AtRunTime, ByHand, Call, Change, Dependent, Function, KindAtRunTime, OfType, PrimaryIs,
+            SaysKind, Shape, ShapeOf, Signature,
         },
     },
     resource::KubeObject,
@@ -65,6 +65,15 @@ pub trait Wire<M>: Sized {
         F::Return: Wish<W>,
     {
         node(self).only_if(wanted)
+    }
+
+    /// [`Node::change`].
+    fn change<D: 'static, S: Shape, CM, C>(self, change: C) -> Node<Self::Primary, S>
+    where
+        Self: Dependent<Self::Primary, D, Shape = S>,
+        C: Change<Self::Primary, S::Item, CM>,
+    {
+        node(self).change(change)
     }
 
     /// [`Node::ready`].

@@ -10,13 +10,14 @@ use super::{Activity, NodeRecord, Part, Reply, WorkflowRun};
 use crate::{
     dependent::{Capabilities, Deletion, Objects, function::Want},
     environment::fenced_future,
+    error::Awaited,
     event_source::Claimant,
     observe::error_chain,
     reconciler::BoxError,
     resource::ObjectKey,
     results::{
         ConditionKind, Leaving, Panicked, ReconcileResult, Secondary, Verdict, WantCode,
-        dependent_error::undecided,
+        dependent_error::undecided, failure_kind::awaited,
     },
     workflow::{
         Cluster, NodeId,
@@ -37,32 +38,54 @@ impl WorkflowRun<'_> {
             match step {
                 Step::Check(_) => {
                     let checked = self.check(node, true, record).await;
-                    Reply::Checked(or_failed(record, checked, Checked::Failed))
+                    Reply::Checked(self.or_failed(record, checked, (Checked::Waiting, Checked::Failed)))
                 }
                 Step::Judge(_) => Reply::Judged(match self.check(node, false, record).await {
                     // It isn't reconciled in any case, and it can't hold anything: the same as without a gate.
-                    Err(error) if !node.may_be_held() => {
+                    Err(error) if !node.may_be_held() && awaited(&*error).is_none() => {
                         tracing::debug!(error = %error_chain(&*error), "could not be evaluated yet");
                         Checked::Run
                     }
-                    judged => or_failed(record, judged, Checked::Failed),
+                    judged => self.or_failed(record, judged, (Checked::Waiting, Checked::Failed)),
                 }),
                 Step::Reconcile(_) => {
                     let reconciled = self.reconcile(step.node(), node, record).await;
-                    Reply::Reconciled(or_failed(record, reconciled, Reconciled::Failed))
+                    let otherwise = (Reconciled::Waiting, Reconciled::Failed);
+                    Reply::Reconciled(self.or_failed(record, reconciled, otherwise))
                 }
                 Step::Sweep(_) => {
                     let swept = self.sweep(node, record).await;
-                    Reply::Swept(or_failed(record, swept, Swept::Failed))
+                    Reply::Swept(self.or_failed(record, swept, (Swept::Kept, Swept::Failed)))
                 }
                 Step::Delete(_) => {
                     let removed = self.delete(step.node(), node, record).await;
-                    Reply::Removed(or_failed(record, removed, Removed::Failed))
+                    Reply::Removed(self.or_failed(record, removed, (Removed::NotYet, Removed::Failed)))
                 }
             }
         }
         .instrument(span)
         .await
+    }
+
+    /// The answer of a step; if it waits or has failed, the record says so.
+    fn or_failed<T>(
+        &self,
+        record: &Mutex<NodeRecord>,
+        answer: Result<T, BoxError>,
+        (waits, failed): (T, T),
+    ) -> T {
+        answer.unwrap_or_else(|error| {
+            let Some(Awaited { after, code, reason }) = awaited(&*error).cloned() else {
+                record.lock().failed(error);
+                return failed;
+            };
+            self.context.remembered().lock().note_again_in(after);
+            let mut record = record.lock();
+            record.reason.clone_from(&reason);
+            let answer = Verdict::not_met(reason).with_detail(WantCode(code));
+            record.conditions.insert(ConditionKind::OnlyIf, answer);
+            waits
+        })
     }
 
     /// The answer, if nothing more has to be evaluated: most nodes have no conditions.
@@ -435,12 +458,4 @@ fn unless_undecided(record: &Mutex<NodeRecord>, error: BoxError) -> Result<Recon
     let mut record = record.lock();
     record.reason = reason;
     Ok(if std::mem::replace(&mut record.was_open, true) { Reconciled::Waiting } else { Reconciled::Open })
-}
-
-/// The answer of a step; if it has failed, the record says so.
-fn or_failed<T>(record: &Mutex<NodeRecord>, answer: Result<T, BoxError>, failed: T) -> T {
-    answer.unwrap_or_else(|error| {
-        record.lock().failed(error);
-        failed
-    })
 }

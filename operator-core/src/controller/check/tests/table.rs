@@ -101,7 +101,6 @@ fn wrong() -> Vec<(&'static str, Declaration)> {
                 node(four).named("second").after(four),
             )),
         ),
-        ("an object without a namespace that is owned by one with a namespace", with((role,))),
         (
             "an event source that nobody declares",
             with((Map("a").node().event_source("shared"),)).owns::<Secret>(),
@@ -163,6 +162,7 @@ fn sound() -> Vec<(&'static str, Declaration)> {
             "a workflow and one that the reconciler calls",
             with((Map("a").node(),)).event_sources_of(workflow().nodes((Map("b").node(),))),
         ),
+        ("an object without a namespace, which the operator deletes by itself", with((role,))),
         ("an object without a namespace that the operator deletes", with((node(role).without_owner(),))),
         (
             "an event source by its name",
