@@ -193,9 +193,15 @@ async fn send(client: &Client, ask: &Ask) -> anyhow::Result<(Answer, BTreeSet<St
     Ok((Answer { code, body }, warnings))
 }
 
-/// What is different in the answers to a request.
-async fn differences(both: &Both, sort: &Sort, ask: &Ask) -> anyhow::Result<Vec<String>> {
-    let (real, real_warnings) = send(&both.real, ask).await?;
+/// What is different in the answers to a request; `None` if the real server has none.
+async fn differences(both: &Both, sort: &Sort, ask: &Ask) -> anyhow::Result<Option<Vec<String>>> {
+    // A connection may end while a request is on its way. If it does so again, the real server panics at it, and has no answer
+    // that ours could be compared with.
+    let real = match send(&both.real, ask).await {
+        Ok(real) => Some(real),
+        Err(_) => send(&both.real, ask).await.ok(),
+    };
+    let Some((real, real_warnings)) = real else { return Ok(None) };
     let (model, model_warnings) = send(&both.model, ask).await?;
     let mut lines = real.differences(&model);
     // The real server tells one of several, at random.
@@ -219,7 +225,7 @@ async fn differences(both: &Both, sort: &Sort, ask: &Ask) -> anyhow::Result<Vec<
     if real.is_success() && of_real != of_model {
         lines.push(format!("real {of_real}, model {of_model}"));
     }
-    Ok(lines)
+    Ok(Some(lines))
 }
 
 /// Makes a definition on both servers, and waits until its kind is served: whether they take it, and what differs in a refusal.
@@ -262,7 +268,8 @@ async fn tell(both: &Both, sort: &Sort, story: &Story) -> anyhow::Result<(usize,
     }
     for ask in &story.asks {
         asked += 1;
-        let lines = differences(both, sort, ask).await?;
+        // What the story would go on with isn't there.
+        let Some(lines) = differences(both, sort, ask).await? else { break };
         if !lines.is_empty() {
             report.push(format!("{}\n    {}", ask.describe(), lines.join("\n    ")));
         }
