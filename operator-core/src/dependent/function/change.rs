@@ -1,10 +1,7 @@
 //! Functions that change what another function wants.
 
-use super::{Arg, Failure, Given};
-use crate::{
-    reconciler::{BoxError, DataType},
-    resource::KubeObject,
-};
+use super::{Arg, Args, Failure, Given};
+use crate::{reconciler::BoxError, resource::KubeObject};
 
 /// A change of what a node wants: a function of the object, `&mut K`, and of up to four further arguments, such as the primary,
 /// `&P`, and `&Context<P>`. It returns nothing, or a `Result<(), E>`. `M` distinguishes the forms; the compiler infers it.
@@ -14,9 +11,8 @@ use crate::{
     note = "a change is a function of `&mut {K}`, and after that of `&{P}`, `&Context<{P}>`, `Data<T>` or `Option<Data<T>>`; it returns nothing, or a `Result<(), E>`; a closure needs the types of its arguments"
 )]
 pub trait Change<P: KubeObject, K, M>: Send + Sync + 'static {
-    /// The data that the run has to contain.
-    #[must_use]
-    fn needs() -> Vec<DataType>;
+    /// All arguments after the first, as a tuple.
+    type Args: Args<P>;
 
     /// Changes the object.
     ///
@@ -55,9 +51,7 @@ macro_rules! changes {
             F: Fn(&mut K, $($arg),*) -> R + for<'r> Fn(&mut K, $($arg::Item<'r>),*) -> R + Send + Sync + 'static,
             $($arg: Arg<P>,)*
         {
-            fn needs() -> Vec<DataType> {
-                [$($arg::needs()),*].into_iter().flatten().collect::<Vec<DataType>>()
-            }
+            type Args = ($($arg,)*);
 
             fn change(&self, object: &mut K, given: Given<'_, P>) -> Result<(), BoxError> {
                 // A call of `self` is ambiguous between the two bounds; a call of a function with one bound isn't.

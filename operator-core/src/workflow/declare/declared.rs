@@ -190,7 +190,9 @@ impl<P: KubeObject, S: Shape, K> Node<P, S, K> {
     /// let controller = Controller::of_existing::<Pod>().workflow((web.change(at_night),));
     /// ```
     pub fn change<M, C: Change<P, S::Item, M>>(mut self, change: C) -> Self {
-        self.said.data.extend(C::needs());
+        self.said.data.extend(<C::Args as Args<P>>::needs());
+        // What it wants isn't known before its turn if a change looks at more than the primary.
+        self.judged.before_order &= <C::Args as Args<P>>::OF_PRIMARY;
         self.said.changes.push(name_of::<C>());
         self.settings.changes.push(Changes(Arc::new(move |object, asked| {
             let (primary, context) = asked.typed::<P>()?;
