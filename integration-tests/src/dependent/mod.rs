@@ -10,7 +10,7 @@ use kube::{
 };
 use operator_core::{
     BoxError, Context, Node, One, Removal, UpdateControl, Workflow, dependent::function::AtRunTime, node,
-    resource::KubeObject, workflow::declare::IntoNode,
+    resource::KubeObject, workflow::IntoNode,
 };
 use serde_json::json;
 

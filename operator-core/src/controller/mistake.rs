@@ -153,6 +153,16 @@ fn wiring(mistake: &workflow::Mistake) -> Mistake {
             "a node is named after its function, and identified by its name",
             format!("`.named(\"…\")` on one of them, for example `.named(\"{name}-2\")`"),
         ),
+        Wiring::SameGroup { name, times } => Mistake::new(
+            format!("{times} groups of the workflow are called `{name}`"),
+            "a group is identified by its name",
+            "another name for each of them",
+        ),
+        Wiring::AfterItself { node, other } => Mistake::new(
+            format!("`{node}` comes after `{other}`"),
+            "one of the two is part of the other",
+            "a node of the group instead of the group, or leave the word out",
+        ),
         Wiring::AfterNoNode { node, other } => Mistake::new(
             format!("`{node}` comes after `{other}`"),
             "that is not a node of the workflow",

@@ -3,6 +3,7 @@
 use std::{collections::BTreeSet, fmt, marker::PhantomData, sync::Arc};
 
 use futures::{FutureExt, future::BoxFuture};
+use kube::core::DynamicObject;
 use parking_lot::Mutex;
 
 use super::{
@@ -140,6 +141,12 @@ pub(crate) trait Engine: Send + Sync {
         async { Ok(0) }.boxed()
     }
 
+    /// Changes what it wants by this function, too, and says whether it can. By default it can't.
+    fn add_change(&mut self, change: Arc<Editing>) -> bool {
+        let _ = change;
+        false
+    }
+
     /// The only object that it reads; `None` if that isn't known yet in this run, or it reads several.
     fn reads(&self, asked: Asked<'_>) -> Option<ObjectKey> {
         let _ = asked;
@@ -185,6 +192,9 @@ pub(crate) struct Gate {
     pub(crate) judged: Judged,
     pub(crate) wishes: Arc<dyn Wishes>,
 }
+
+/// A change of an object of any kind.
+pub(crate) type Editing = dyn Fn(&mut DynamicObject, Asked<'_>) -> Result<(), BoxError> + Send + Sync;
 
 /// Decides whether a dependent wants anything to exist.
 pub(crate) trait Wishes: Send + Sync {
@@ -286,14 +296,28 @@ impl AnyDependent {
         Self { name, declaration: Arc::new(declaration), engine: Arc::new(engine), gates: Vec::new(), own }
     }
 
-    /// The same dependent, which exists only if these functions say so, too.
-    pub(crate) fn gated(self, gates: Vec<Gate>) -> Self {
-        if gates.is_empty() {
-            return self;
+    /// It exists only if this function says so, too.
+    pub(crate) fn add_gate(&mut self, gate: Gate) {
+        self.gates.push(gate);
+        self.judge();
+    }
+
+    /// What it wants is changed by this function, too. `of_primary`: that looks at nothing else. Has no effect on a clone, nor on
+    /// records.
+    pub(crate) fn add_change(&mut self, change: Arc<Editing>, of_primary: bool) {
+        let Some(engine) = Arc::get_mut(&mut self.engine) else { return };
+        if engine.add_change(change) && !of_primary {
+            // What it wants isn't known before its turn.
+            self.own = self.own.map(|own| Judged { before_order: false, ..own });
+            Arc::make_mut(&mut self.declaration).early = false;
+            self.judge();
         }
-        let judged = gates.iter().map(|gate| gate.judged).chain(self.own).reduce(Judged::and);
-        let declaration = Declaration { judged, ..(*self.declaration).clone() };
-        Self { declaration: Arc::new(declaration), gates, ..self }
+    }
+
+    /// When it is asked, by itself and its gates.
+    fn judge(&mut self) {
+        let judged = self.gates.iter().map(|gate| gate.judged).chain(self.own).reduce(Judged::and);
+        Arc::make_mut(&mut self.declaration).judged = judged;
     }
 
     /// Its name.
@@ -338,12 +362,11 @@ impl AnyDependent {
         context: &Arc<AnyContext>,
         in_order: bool,
     ) -> Result<Want<()>, BoxError> {
-        let (asked, mut all) = (self.asked(primary, context), Want::Is(()));
-        for gate in self.gates.iter().filter(|gate| in_order || gate.judged.before_order) {
-            all = all.and(gate.wishes.wish(asked).await?);
-            if let Want::None(_) = all {
-                return Ok(all);
-            }
+        let asked = self.asked(primary, context);
+        let gates = self.gates.iter().filter(|gate| in_order || gate.judged.before_order);
+        let all = of_gates(gates, asked).await?;
+        if let Want::None(_) = all {
+            return Ok(all);
         }
         if self.own.is_some_and(|own| in_order || own.before_order) {
             return Ok(all.and(self.engine.wish(asked).await?));
@@ -353,6 +376,16 @@ impl AnyDependent {
             drop(self.engine.wish(asked).await);
         }
         Ok(all)
+    }
+
+    /// What these functions say about it.
+    pub(crate) async fn asks(
+        &self,
+        gates: &[Gate],
+        primary: &AnyObject,
+        context: &Arc<AnyContext>,
+    ) -> Result<Want<()>, BoxError> {
+        of_gates(gates.iter(), self.asked(primary, context)).await
     }
 
     /// Whether all that decides about its existence can be asked before its turn.
@@ -475,6 +508,18 @@ impl AnyDependent {
     pub(crate) fn access(&self) -> Vec<Access> {
         self.declaration.access.clone()
     }
+}
+
+/// Any "no" counts, else any hold or wait.
+async fn of_gates(gates: impl Iterator<Item = &Gate>, asked: Asked<'_>) -> Result<Want<()>, BoxError> {
+    let mut all = Want::Is(());
+    for gate in gates {
+        all = all.and(gate.wishes.wish(asked).await?);
+        if let Want::None(_) = all {
+            break;
+        }
+    }
+    Ok(all)
 }
 
 impl<P: KubeObject> Clone for Standalone<P> {

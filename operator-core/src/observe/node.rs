@@ -66,6 +66,13 @@ pub enum NodeState {
         /// What that node waits for, for example `to be ready: 1/3 replicas`.
         reason: String,
     },
+    /// Not made for the first time yet: it hasn't started.
+    Starting {
+        /// The node that has to be ready; the nearest one with its own reason. `None` if a function says so.
+        by: Option<Arc<str>>,
+        /// For what it waits, for example `database: 0/1 replicas ready`.
+        reason: String,
+    },
     /// Takes no part for this primary.
     Inactive {
         /// Why.
@@ -102,7 +109,7 @@ impl NodeState {
         match self {
             Self::Ready(operation) => operation.as_str(),
             Self::NotReady { .. } => "not ready",
-            Self::Waiting { .. } | Self::Blocked { .. } => "waiting",
+            Self::Waiting { .. } | Self::Blocked { .. } | Self::Starting { .. } => "waiting",
             Self::Pending { .. } => "pending",
             Self::Inactive { .. } => "inactive",
             Self::Held { .. } => "held",
@@ -123,6 +130,7 @@ impl NodeState {
             | Self::Waiting { reason }
             | Self::Pending { reason }
             | Self::Blocked { reason, .. }
+            | Self::Starting { reason, .. }
             | Self::Inactive { reason }
             | Self::Held { reason }
             | Self::Deleting { reason }
@@ -139,6 +147,7 @@ impl fmt::Display for NodeState {
             Self::Waiting { reason } => write!(f, "waiting: {reason}"),
             Self::Pending { reason } => write!(f, "pending: {reason}"),
             Self::Blocked { by, reason } => write!(f, "waiting for {by} {reason}"),
+            Self::Starting { reason, .. } => write!(f, "waiting to start: {reason}"),
             Self::Left { reason } => write!(f, "left {reason}"),
             Self::Inactive { reason } => write!(f, "inactive: {reason}"),
             Self::Held { reason } => write!(f, "held: {reason}"),

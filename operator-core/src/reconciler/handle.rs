@@ -13,7 +13,7 @@ use crate::{
     error::Awaited,
     reconciler::{AnyContext, steps::StepConditions},
     resource::{AnyObject, ObjectKey, ResourceType, label_value},
-    results::{LatestResults, NodeKey, Secondary, WorkflowError, WorkflowResult},
+    results::{Grouped, LatestResults, NodeKey, Secondary, WorkflowError, WorkflowResult},
 };
 
 /// Takes the results of a workflow run that is dropped before its end.
@@ -71,6 +71,8 @@ pub(crate) trait ManagedWorkflow: fmt::Debug + Send + Sync {
     fn len(&self) -> usize;
     /// The names of its nodes, in the order of their declaration.
     fn names(&self) -> Vec<&str>;
+    /// Its groups, in the order of their declaration; one within another comes before that.
+    fn groups(&self) -> Vec<Grouped>;
     /// The name of the node of this function or value, if there is one.
     fn node_name(&self, key: &NodeKey) -> Option<&str>;
     /// The same for a function of the other node, which has to come after it.

@@ -44,11 +44,22 @@ pub(crate) trait Object: Any + Send + Sync {
     fn into_any(self: Arc<Self>) -> Arc<dyn Any + Send + Sync>;
 }
 
+/// A change of an object in the form of any kind.
+pub(crate) type Editing<'e> = dyn Fn(&mut DynamicObject) -> Edited + 'e;
+/// Whether a change was made.
+pub(crate) type Edited = Result<(), Box<dyn std::error::Error + Send + Sync>>;
+
 /// An object that is being made. Implemented for all types.
 pub(crate) trait Draft: Send + Sync {
     fn meta_mut(&mut self) -> &mut ObjectMeta;
 
     fn as_any_mut(&mut self) -> &mut dyn Any;
+
+    /// Changes it in the form of any kind.
+    ///
+    /// # Errors
+    /// If the change fails, or it can't be brought into that form and back.
+    fn edit(&mut self, change: &Editing<'_>) -> Edited;
 
     /// Version and kind, if the object itself contains them.
     fn types(&self) -> Option<&TypeMeta>;
@@ -63,6 +74,20 @@ impl<K: KubeObject> Draft for K {
 
     fn as_any_mut(&mut self) -> &mut dyn Any {
         self
+    }
+
+    fn edit(&mut self, change: &Editing<'_>) -> Edited {
+        if let Some(dynamic) = self.as_any_mut().downcast_mut() {
+            return change(dynamic);
+        }
+        let mut dynamic: DynamicObject = serde_json::from_value(serde_json::to_value(&*self)?)?;
+        let types = dynamic.types.clone();
+        change(&mut dynamic)?;
+        if dynamic.types != types {
+            return Err("a change of version or kind isn't possible".into());
+        }
+        *self = serde_json::from_value(serde_json::to_value(dynamic)?)?;
+        Ok(())
     }
 
     fn types(&self) -> Option<&TypeMeta> {

@@ -16,9 +16,17 @@ pub struct NodeKey {
     called: Option<Arc<str>>,
 }
 
+/// Stands for a group instead of a node's type.
+struct Group;
+
 impl NodeKey {
     pub(crate) fn of<D: 'static>() -> Self {
         Self { id: TypeId::of::<D>(), name: type_name::<D>(), called: None }
+    }
+
+    /// The key of a group of nodes.
+    pub(crate) fn of_group(name: Arc<str>) -> Self {
+        Self { name: "group", called: Some(name), ..Self::of::<Group>() }
     }
 
     /// The same for a node that was given this name.
@@ -55,6 +63,7 @@ impl fmt::Display for NodeKey {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(self.name)?;
         match &self.called {
+            Some(called) if self.id == TypeId::of::<Group>() => write!(f, " {called}"),
             Some(called) => write!(f, " (`{called}`)"),
             None => Ok(()),
         }

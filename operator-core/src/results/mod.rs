@@ -12,6 +12,7 @@
 pub(crate) mod condition;
 pub(crate) mod dependent_error;
 pub(crate) mod failure_kind;
+mod group;
 mod key;
 mod latest;
 mod leaving;
@@ -25,6 +26,8 @@ pub use condition::ConditionKind;
 pub(crate) use condition::Verdict;
 pub(crate) use condition::WantCode;
 pub use dependent_error::{Adoption, DependentError};
+pub use group::GroupResult;
+pub(crate) use group::{Carried, Grouped};
 pub use key::NodeKey;
 pub(crate) use latest::LatestResults;
 pub use latest::NodeStatus;

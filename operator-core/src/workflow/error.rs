@@ -70,6 +70,22 @@ pub(crate) enum Mistake {
         /// The path of what it comes after.
         other: String,
     },
+    /// Several groups have the same name.
+    #[error("{times} groups are called `{name}`; give each group a name of its own")]
+    SameGroup {
+        /// The name.
+        name: String,
+        /// How many groups have it.
+        times: usize,
+    },
+    /// A node comes after the group that it is in, or a group after itself or one of its nodes.
+    #[error("`{node}` comes after `{other}`, of which one is part of the other; leave that out")]
+    AfterItself {
+        /// The path of the node, or the group.
+        node: String,
+        /// What it comes after.
+        other: String,
+    },
     /// A node comes after another one by both words.
     #[error(
         "`{node}` says both `after` and `requires` of `{other}`; `requires` alone means both, so leave `after` out"

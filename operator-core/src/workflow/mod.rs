@@ -42,19 +42,23 @@ pub(crate) mod plan;
 mod run;
 
 pub use crate::results::{
-    ConditionKind, NodeResult, NodeState, NodeStatus, Operation, ReconcileResult, Secondary, Unwanted,
-    WorkflowError as Error,
+    ConditionKind, GroupResult, NodeResult, NodeState, NodeStatus, Operation, ReconcileResult, Secondary,
+    Unwanted, WorkflowError as Error,
 };
 pub use conditions::activation::{Activation, Askers, Cluster};
 #[cfg(feature = "testing")]
 pub(crate) use declare::builder::NODES_ARE_REVERSED;
 pub use declare::builder::WorkflowBuilder;
 pub(crate) use declare::builder::{AnyBuilder, AnyWorkflow, Workflow, WorkflowSources};
-pub(crate) use declare::graph::{Graph, NodeId};
+pub(crate) use declare::graph::{Graph, NodeId, Word};
+pub use declare::group::{Group, group};
 pub(crate) use declare::into::Stage;
 #[doc(hidden)]
 pub use declare::into::{Declare, Declaring, IntoWorkflow};
+pub use declare::nodes::{AnyNodes, IntoNode};
 pub use declare::record::RecordNode;
+pub use declare::reference::Predecessor;
+pub use declare::value::Value;
 pub use error::BuildError;
 pub(crate) use error::Mistake;
-pub(crate) use outline::Outline;
+pub(crate) use outline::{Outline, OutlinedGroup};

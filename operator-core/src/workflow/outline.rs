@@ -3,11 +3,16 @@
 use std::{
     collections::BTreeMap,
     fmt::{self, Write},
+    ops::Range,
+    sync::Arc,
 };
 
 use super::{
-    Graph, NodeId,
-    declare::ending::{self, Ending},
+    Graph, NodeId, Word,
+    declare::{
+        ending::{self, Ending},
+        group::AnyGroup,
+    },
     mermaid,
 };
 
@@ -31,6 +36,29 @@ pub(crate) struct Outline {
     pub(super) endings: Vec<Ending>,
     /// Whether the objects of each node are created and never changed, in the same order.
     pub(super) frozen: Vec<bool>,
+    pub(super) groups: Vec<OutlinedGroup>,
+}
+
+/// A group in an outline.
+#[derive(Clone, Debug)]
+pub(crate) struct OutlinedGroup {
+    pub(super) name: Arc<str>,
+    /// The positions of its nodes.
+    pub(super) nodes: Range<usize>,
+    words: Vec<String>,
+}
+
+impl OutlinedGroup {
+    pub(super) fn of(group: &AnyGroup) -> Self {
+        let order = (!group.in_order.is_empty()).then(|| "in order".to_owned());
+        let words = order.into_iter().chain(group.words.iter().cloned()).collect();
+        Self { name: Arc::clone(&group.name), nodes: group.nodes.clone(), words }
+    }
+
+    /// Whether the other one, which was declared before, is within this one.
+    pub(super) fn contains(&self, other: &Self) -> bool {
+        self.nodes.start <= other.nodes.start && other.nodes.end <= self.nodes.end
+    }
 }
 
 impl Outline {
@@ -54,7 +82,7 @@ impl Outline {
             let label = mermaid::Label { state: conditions.join("\n"), class: None };
             (!conditions.is_empty()).then_some((node, label))
         });
-        mermaid::flowchart(&self.graph, &labels.collect::<BTreeMap<_, _>>())
+        mermaid::flowchart(&self.graph, &labels.collect::<BTreeMap<_, _>>(), &self.groups)
     }
 
     /// What happens if the node of that name isn't wanted any more; `None` if there is no such node.
@@ -103,12 +131,19 @@ impl Outline {
         if !required.is_empty() {
             write!(f, " [requires {}]", required.join(", "))?;
         }
+        let starts = self.graph.edges_to(node).filter(|(_, words)| words.has(Word::StartsAfter));
+        let starts: Vec<&str> = starts.map(|(other, _)| self.graph.name(other)).collect();
+        if !starts.is_empty() {
+            write!(f, " [starts after {}]", starts.join(", "))?;
+        }
         for condition in self.conditions(node) {
             write!(f, " [{condition}]")?;
         }
         let above = self.shown_below(node);
         let others = self.graph.dependencies_of(node).map(|other| (other, self.graph.name(other)));
-        let others = others.filter(|(other, name)| Some(*other) != above && !required.contains(name));
+        let others = others.filter(|(other, name)| {
+            Some(*other) != above && !required.contains(name) && !starts.contains(name)
+        });
         let others: Vec<&str> = others.map(|(_, name)| name).collect();
         if !others.is_empty() {
             write!(f, " (also after {})", others.join(", "))?;
@@ -125,6 +160,13 @@ impl fmt::Display for Outline {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         for root in self.graph.nodes().filter(|node| self.graph.depth_of(*node) == 0) {
             self.write(f, root)?;
+        }
+        for group in &self.groups {
+            let nodes: Vec<&str> =
+                group.nodes.clone().map(|node| self.graph.name(NodeId::of(node))).collect();
+            write!(f, "group {}: {}", group.name, nodes.join(", "))?;
+            group.words.iter().try_for_each(|word| write!(f, " [{word}]"))?;
+            f.write_char('\n')?;
         }
         write!(f, "depth {}; {}", self.graph.depth() + 1, ending::words(&self.graph, &self.endings))
     }
@@ -146,15 +188,21 @@ mod tests {
 
     fn outline() -> Outline {
         let declared = [
-            ("web", vec![("html", false), ("schema", false)]),
-            ("html", vec![("base", true)]),
+            ("web", vec![("html", Word::After), ("schema", Word::After)]),
+            ("html", vec![("base", Word::Requires)]),
             ("schema", vec![]),
             ("base", vec![]),
         ];
         let graph = Graph::of_words(declared).expect("no circle");
         let conditions = vec![vec!["only if exposed".to_owned()], vec![], vec![], vec![]];
         let frozen = vec![true, false, false, false];
-        Outline { graph, conditions, endings: vec![Ending::Deleted { awaited: false }; 4], frozen }
+        Outline {
+            graph,
+            conditions,
+            endings: vec![Ending::Deleted { awaited: false }; 4],
+            frozen,
+            groups: Vec::new(),
+        }
     }
 
     #[test]

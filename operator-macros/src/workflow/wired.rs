@@ -23,6 +23,8 @@ use crate::{
 const LISTS: &[(&str, &str, &str)] = &[
     ("after", "nodes", "after(html)"),
     ("requires", "nodes", "requires(html)"),
+    ("starts_after", "nodes", "starts_after(database)"),
+    ("starts_when", "a function of the primary", "starts_when(is_licensed)"),
     ("kind", "the kind of a `DynamicObject`", "kind(resource())"),
     ("ready", "conditions", "ready(rolled_out)"),
     ("also_ready", "conditions", "also_ready(has_members)"),
@@ -154,8 +156,8 @@ impl Wired {
 
     fn take(&mut self, key: &Ident, argument: Expr, errors: &mut Errors) {
         match argument {
-            Expr::Path(path) if key == "after" || key == "requires" => self.after.push((key.clone(), path)),
-            other if key == "after" || key == "requires" => errors.at(
+            Expr::Path(path) if names_nodes(key) => self.after.push((key.clone(), path)),
+            other if names_nodes(key) => errors.at(
                 &other,
                 format!(
                     "`{key}` takes nodes as they are written in this attribute: the path of a function, `{key}(html)`, or the name of a value, `{key}(records)`"
@@ -231,6 +233,11 @@ impl Wired {
             false => quote!(.nodes((#variable,))),
         }
     }
+}
+
+/// Whether the word takes nodes.
+fn names_nodes(word: &Ident) -> bool {
+    word == "after" || word == "requires" || word == "starts_after"
 }
 
 /// `.after(…)`, or nothing if there is no such node, which has been reported.

@@ -6,7 +6,7 @@ use operator_core::{
     dependent::{Deletion, External, Found, Records, Token},
     testing::OtherSystem,
     workflow::{
-        Activation, Cluster, Secondary, WorkflowBuilder,
+        Activation, Cluster, Predecessor, Secondary, WorkflowBuilder,
         declare::{NodeKey, NodeRef},
     },
 };
@@ -80,7 +80,9 @@ impl NodeRef<TestResource, Named> for &Named {
     type Seen = ();
 
     fn seen(_: &[Secondary]) {}
+}
 
+impl Predecessor<TestResource, Named> for &Named {
     fn key(self) -> NodeKey {
         self.0.clone()
     }
@@ -172,7 +174,7 @@ macro_rules! declared {
         });
         let part = TakesPart(Arc::clone(&$around.out), $number);
         let node = if $of.needs { node.needs(part) } else { node };
-        let key = NodeRef::<TestResource, _>::key(&node);
+        let key = Predecessor::<TestResource, _>::key(&node);
         (Named(key), Box::new(|builder: WorkflowBuilder<TestResource>| builder.nodes((node,))) as Declare)
     }};
 }

@@ -2,7 +2,10 @@
 //! those of the whole, and a node outside keeps what it comes after.
 
 use integration_tests::prelude::*;
-use operator_core::workflow::declare::{NodeKey, NodeRef, Part};
+use operator_core::workflow::{
+    Predecessor,
+    declare::{NodeKey, Part},
+};
 
 use super::{STAGES, Says, World, each, live, nodes::Named, stage_of};
 
@@ -55,7 +58,7 @@ struct Chosen(Vec<Named>);
 
 impl Part<TestResource, Chosen> for Chosen {
     fn keys(self, keys: &mut Vec<NodeKey>) {
-        keys.extend(self.0.iter().map(NodeRef::<TestResource, Named>::key));
+        keys.extend(self.0.iter().map(Predecessor::<TestResource, Named>::key));
     }
 }
 

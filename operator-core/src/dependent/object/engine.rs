@@ -8,11 +8,11 @@ use std::sync::{
 
 use futures::FutureExt;
 
-use super::{Jobs, OfPrimary, settings::Managed};
+use super::{Changes, Jobs, OfPrimary, settings::Managed};
 use crate::{
     dependent::{
         Asked, Deletion, Engine, Error,
-        erased::{Answer, Deleted, Pruning},
+        erased::{Answer, Deleted, Editing, Pruning},
         function::{Usual, Want},
         items::{Items, Work},
         question::{Ask, Drafts, Question, Sought},
@@ -67,7 +67,7 @@ impl ObjectEngine {
     fn change(&self, own: &OfPrimary<'_>, draft: &mut dyn Draft) -> Result<(), BoxError> {
         for change in &self.managed.changes {
             let before = ObjectKey::in_meta(draft.meta_mut());
-            (change.0)(draft.as_any_mut(), own.asked)?;
+            (change.0)(draft, own.asked)?;
             let after = ObjectKey::in_meta(draft.meta_mut());
             if before != after {
                 let (kind, node) = (self.managed.kind.clone(), own.asked.node.to_owned());
@@ -224,6 +224,12 @@ impl ObjectEngine {
 }
 
 impl Engine for ObjectEngine {
+    fn add_change(&mut self, change: Arc<Editing>) -> bool {
+        let edit = move |draft: &mut dyn Draft, asked: Asked<'_>| draft.edit(&|object| change(object, asked));
+        self.managed.changes.push(Changes(Arc::new(edit)));
+        true
+    }
+
     fn reconcile<'r>(&'r self, asked: Asked<'r>) -> Answer<'r, ReconcileResult> {
         async move {
             if self.managed.is_read_only() {

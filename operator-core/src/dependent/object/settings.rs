@@ -1,6 +1,6 @@
 //! The settings of a dependent in the cluster, whether it is one object or several.
 
-use std::{any::Any, sync::Arc};
+use std::sync::Arc;
 
 use kube::core::DynamicObject;
 
@@ -12,7 +12,9 @@ use crate::{
     },
     event_source::{InformerEventSource, RustType, SourceDeclaration},
     reconciler::BoxError,
-    resource::{Access, AnyObject, KubeObject, MappingAnnotations, Object, ResourceType, is_qualified_name},
+    resource::{
+        Access, AnyObject, Draft, KubeObject, MappingAnnotations, Object, ResourceType, is_qualified_name,
+    },
     results::Secondary,
 };
 
@@ -168,11 +170,11 @@ type KeyOf = dyn Fn(&AnyObject) -> Option<String> + Send + Sync;
 
 debug_of!(OncePer: "OncePer(..)");
 
-/// A change of an object that a function wants, which is of the node's type.
+/// A change of an object that a function wants.
 #[derive(Clone)]
 pub(crate) struct Changes(pub(crate) Arc<Changing>);
 
-type Changing = dyn Fn(&mut dyn Any, Asked<'_>) -> Result<(), BoxError> + Send + Sync;
+type Changing = dyn Fn(&mut dyn Draft, Asked<'_>) -> Result<(), BoxError> + Send + Sync;
 
 debug_of!(Changes: "Changes(..)");
 

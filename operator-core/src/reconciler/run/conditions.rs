@@ -38,9 +38,15 @@ pub(super) fn waits(state: &NodeState) -> bool {
         NodeState::NotReady { .. }
             | NodeState::Waiting { .. }
             | NodeState::Blocked { .. }
+            | NodeState::Starting { .. }
             | NodeState::Deleting { .. }
             | NodeState::Pending { .. }
     )
+}
+
+/// Whether it waits for another node of the workflow.
+fn is_behind(state: &NodeState) -> bool {
+    matches!(state, NodeState::Blocked { .. } | NodeState::Starting { by: Some(_), .. })
 }
 
 pub(super) fn failed(state: &NodeState) -> bool {
@@ -93,11 +99,13 @@ impl Verdict {
             return Self::unready(FAILED, &failed, false, true);
         }
         // What waits for another node of this run has nothing to add to that one's reason.
-        let roots = of_nodes(&|state| waits(state) && !matches!(state, NodeState::Blocked { .. }));
+        let roots = of_nodes(&|state| waits(state) && !is_behind(state));
         let all = of_nodes(&waits);
         let waiting = if roots.is_empty() { &all } else { &roots };
         let wait = |message| {
-            let is_waiting = |state: &NodeState| matches!(state, NodeState::Waiting { .. });
+            let is_waiting = |state: &NodeState| {
+                matches!(state, NodeState::Waiting { .. } | NodeState::Starting { by: None, .. })
+            };
             worded(code(nodes.unwrap_or_default(), is_waiting).unwrap_or(WAITING), WAITING, message)
         };
         if let Some((code, reason)) = stopped {

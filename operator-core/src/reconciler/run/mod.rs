@@ -36,7 +36,8 @@ use crate::{
     error::Awaited,
     reconciler::ManagedWorkflow,
     results::{
-        LatestResults, NodeResult, NodeState, NodeStatus, Operation, Secondary, WorkflowError, WorkflowResult,
+        GroupResult, LatestResults, NodeResult, NodeState, NodeStatus, Operation, Secondary, WorkflowError,
+        WorkflowResult,
     },
 };
 use conditions::Verdict;
@@ -149,6 +150,14 @@ impl<P: KubeObject> Run<P> {
     #[must_use]
     pub fn nodes(&self) -> &[NodeResult] {
         self.any.nodes()
+    }
+
+    /// The groups of the controller's workflow, in the order of their declaration, with what the run did about their nodes; one
+    /// within another comes before that.
+    #[must_use]
+    pub fn groups(&self) -> Vec<GroupResult<'_>> {
+        let groups = self.workflow().map(ManagedWorkflow::groups).unwrap_or_default();
+        groups.into_iter().map(|group| GroupResult::of(group, self.result())).collect()
     }
 
     /// The latest outcome of each node, in this run or an earlier one, and since when; in the order of their

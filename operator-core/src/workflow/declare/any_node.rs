@@ -3,11 +3,14 @@
 use std::{collections::BTreeMap, sync::Arc};
 
 use crate::{
-    dependent::{AnyDependent, Capabilities},
+    dependent::{AnyDependent, Capabilities, Gate},
     reconciler::DataType,
     resource::Access,
     results::{ConditionKind, NodeKey},
-    workflow::conditions::{activation::AnyActivation, condition::AnyCondition},
+    workflow::{
+        Word,
+        conditions::{activation::AnyActivation, condition::AnyCondition},
+    },
 };
 
 /// A node, without its types: its dependencies and its conditions. JOSDK's `@Dependent` within `@Workflow`.
@@ -17,8 +20,10 @@ pub(in crate::workflow) struct AnyNode {
     pub(in crate::workflow) key: NodeKey,
     /// Whether its name can be used: that of a closure can't.
     pub(in crate::workflow) is_named: bool,
-    /// The nodes that it comes after, and whether it requires each.
-    pub(in crate::workflow) after: Vec<(NodeKey, bool)>,
+    /// The nodes and groups that it comes after, each with its word.
+    pub(in crate::workflow) after: Vec<(NodeKey, Word)>,
+    /// Decide whether it may start, each with its name.
+    pub(in crate::workflow) starts_when: Vec<(Gate, String)>,
     pub(in crate::workflow) activations: Vec<Arc<dyn AnyActivation>>,
     /// Without any it is ready as soon as it was applied.
     pub(in crate::workflow) ready: Vec<Arc<dyn AnyCondition>>,
@@ -74,7 +79,8 @@ impl AnyNode {
         let marks = [(is_optional, "optional"), (is_unowned, "without owner")];
         let marks = marks.into_iter().filter(|(is, _)| *is).map(|(_, mark)| mark.to_owned());
         let changed = self.changes.iter().map(|change| format!("changed by {change}"));
-        marks.chain(self.words.values().cloned()).chain(changed).collect()
+        let starts = self.starts_when.iter().map(|(_, name)| format!("starts when {name}"));
+        marks.chain(self.words.values().cloned()).chain(starts).chain(changed).collect()
     }
 
     pub(in crate::workflow) fn name(&self) -> Arc<str> {

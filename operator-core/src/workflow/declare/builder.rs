@@ -11,12 +11,13 @@ use std::{
 };
 
 use super::{
-    AnyNodes, Nodes, Resolved,
+    AnyNodes, Nodes, Resolved, Start,
     any_node::AnyNode,
     ending::{self, Deleting, Ending},
+    group::AnyGroup,
 };
 use crate::workflow::{
-    BuildError, Graph, NodeId, Outline,
+    BuildError, Graph, NodeId, Outline, OutlinedGroup,
     mermaid::{self, Class, Label},
     run::{self, pruning},
 };
@@ -54,6 +55,8 @@ pub(in crate::workflow) struct Declared {
     pub(in crate::workflow) nodes: Vec<AnyNode>,
     /// How the nodes end when their primary is deleted, in the same order.
     pub(in crate::workflow) endings: Vec<Ending>,
+    pub(in crate::workflow) groups: Vec<AnyGroup>,
+    pub(in crate::workflow) starts: Vec<Start>,
     pub(in crate::workflow) settings: WorkflowSettings,
     /// The fields of the primary's status in which nodes keep ids.
     pub(in crate::workflow) own_fields: Vec<Arc<str>>,
@@ -176,7 +179,7 @@ impl AnyWorkflow {
             let state = &result.node(graph.name(node))?.state;
             Some((node, Label { state: state.to_string(), class: Some(class_of(state)) }))
         };
-        mermaid::flowchart(graph, &graph.nodes().filter_map(label).collect())
+        mermaid::flowchart(graph, &graph.nodes().filter_map(label).collect(), &self.outlined_groups())
     }
 
     /// The event sources of its dependents.
@@ -197,6 +200,10 @@ impl AnyWorkflow {
         self.0.settings.retired_records.iter().map(|node| (node.name(), node.declaration()))
     }
 
+    fn outlined_groups(&self) -> Vec<OutlinedGroup> {
+        self.0.groups.iter().map(OutlinedGroup::of).collect()
+    }
+
     /// A description of the workflow that needs no run.
     pub(crate) fn outline(&self) -> Outline {
         let conditions = self.0.nodes.iter().map(AnyNode::conditions).collect();
@@ -205,7 +212,8 @@ impl AnyWorkflow {
             can.can_create() && !can.can_update()
         });
         let frozen = frozen.collect();
-        Outline { graph: self.0.graph.clone(), conditions, endings: self.0.endings.clone(), frozen }
+        let groups = self.outlined_groups();
+        Outline { graph: self.0.graph.clone(), conditions, endings: self.0.endings.clone(), frozen, groups }
     }
 
     /// The rights that its dependents need to write, and its conditions to evaluate. A dependent that may delete its
@@ -229,6 +237,7 @@ const fn class_of(state: &NodeState) -> Class {
         | NodeState::Waiting { .. }
         | NodeState::Pending { .. }
         | NodeState::Blocked { .. }
+        | NodeState::Starting { .. }
         | NodeState::Held { .. }
         | NodeState::Deleting { .. } => Class::Waiting,
     }
@@ -268,7 +277,7 @@ pub struct WorkflowBuilder<P: KubeObject> {
 /// The same for primaries of any type.
 #[derive(Default)]
 pub(crate) struct AnyBuilder {
-    pub(in crate::workflow) nodes: Vec<AnyNode>,
+    pub(in crate::workflow) nodes: AnyNodes,
     settings: WorkflowSettings,
 }
 
@@ -352,7 +361,7 @@ impl AnyBuilder {
     pub(in crate::workflow) fn add<P: KubeObject, M>(&mut self, nodes: impl Nodes<P, M>) {
         let mut all = AnyNodes::default();
         nodes.add_to(&mut all);
-        self.nodes.extend(all.0);
+        self.nodes.extend(all);
     }
 
     /// Adds the nodes of another one, which has no settings of its own.
@@ -361,18 +370,17 @@ impl AnyBuilder {
     }
 
     pub(crate) fn is_empty(&self) -> bool {
-        self.nodes.is_empty()
+        self.nodes.nodes.is_empty()
     }
 
     /// The checked declaration.
     pub(crate) fn build(self) -> Result<AnyWorkflow, BuildError> {
         static WORKFLOWS: AtomicU64 = AtomicU64::new(0);
-        let Self { mut nodes, settings } = self;
+        let Self { nodes: all, settings } = self;
         #[cfg(feature = "testing")]
-        if NODES_ARE_REVERSED.get() {
-            nodes.reverse();
-        }
-        let Resolved { graph, names } = super::resolve(&nodes)?;
+        let all = if NODES_ARE_REVERSED.get() { all.reversed() } else { all };
+        let AnyNodes { mut nodes, groups, .. } = all;
+        let Resolved { graph, names, starts } = super::resolve(&nodes, &groups)?;
         for node in &mut nodes {
             if !node.activations.is_empty() {
                 let sources = node.dependent.event_sources().into_iter();
@@ -386,9 +394,9 @@ impl AnyBuilder {
         });
         let id = WORKFLOWS.fetch_add(1, Ordering::Relaxed);
         let own_fields = nodes.iter().filter_map(|node| node.dependent.declaration().keeps.clone()).collect();
-        let declared = Declared { id, graph, names, nodes, endings, settings, own_fields };
+        let declared = Declared { id, graph, names, nodes, endings, groups, starts, settings, own_fields };
         Ok(AnyWorkflow(Arc::new(declared)))
     }
 }
 
-debug_of!(WorkflowBuilder<P> [P: KubeObject]: "WorkflowBuilder", |it| nodes: it.any.nodes);
+debug_of!(WorkflowBuilder<P> [P: KubeObject]: "WorkflowBuilder", |it| nodes: it.any.nodes.nodes);

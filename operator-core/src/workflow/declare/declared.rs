@@ -5,7 +5,7 @@ use std::{collections::BTreeMap, marker::PhantomData, sync::Arc};
 use k8s_openapi::api::batch::v1::Job;
 
 use super::{
-    NodeRef, Wish,
+    Predecessor, Wish,
     condition::{Condition, Decides, erase, name_of},
     wish::OfWish,
 };
@@ -22,6 +22,7 @@ use crate::{
     resource::{Access, KubeObject, ResourceType},
     results::{ConditionKind, NodeKey},
     workflow::{
+        Word,
         conditions::{
             Ready, Served,
             activation::{Activation, AnyActivation},
@@ -35,7 +36,9 @@ use crate::{
 pub(super) struct Said {
     key: NodeKey,
     pub(super) name: Option<Arc<str>>,
-    pub(super) after: Vec<(NodeKey, bool)>,
+    pub(super) after: Vec<(NodeKey, Word)>,
+    /// Decide whether it may start, each with its name.
+    starts_when: Vec<(Gate, String)>,
     needs: Vec<Arc<dyn AnyActivation>>,
     needs_its_kind: bool,
     /// When it is ready: by default once its objects' status says so, and without any condition as soon as it was applied.
@@ -88,6 +91,7 @@ impl Said {
             key,
             name: None,
             after: Vec::new(),
+            starts_when: Vec::new(),
             needs: Vec::new(),
             needs_its_kind: false,
             ready: None,
@@ -141,15 +145,54 @@ impl<P: KubeObject, S: Shape, K> Node<P, S, K> {
     /// Runs after that node is ready, if that is wanted and takes part; otherwise there is nothing to wait for. What that
     /// node no longer wants is removed after this one was brought about without it. If its primary is deleted, it is
     /// deleted before that node, unless both are left to the garbage collector. May be called several times.
-    pub fn after<N: NodeRef<P, M>, M>(mut self, other: N) -> Self {
-        self.said.after.push((other.key(), false));
+    pub fn after<N: Predecessor<P, M>, M>(mut self, other: N) -> Self {
+        self.said.after.push((other.key(), Word::After));
         self
     }
 
     /// The same as [`after`](Self::after), and: if that node isn't wanted, or takes no part, this one isn't wanted either;
     /// it is removed before that node. May be called several times. JOSDK: `dependsOn`.
-    pub fn requires<N: NodeRef<P, M>, M>(mut self, other: N) -> Self {
-        self.said.after.push((other.key(), true));
+    pub fn requires<N: Predecessor<P, M>, M>(mut self, other: N) -> Self {
+        self.said.after.push((other.key(), Word::Requires));
+        self
+    }
+
+    /// Comes after that node only until its own objects exist: it isn't made for the first time before that node is ready, and is
+    /// kept up to date after that whatever becomes of that node. What isn't wanted, or takes no part, holds nothing up. For
+    /// removals and for the end of the primary this is the same as [`after`](Self::after). Nothing is stored: objects are known
+    /// by their marks, and what was removed starts anew. May be called several times.
+    ///
+    /// ```
+    /// use k8s_openapi::api::{apps::v1::{Deployment, StatefulSet}, core::v1::Pod};
+    /// use operator_core::prelude::*;
+    ///
+    /// fn database(_: &Pod) -> StatefulSet {
+    ///     StatefulSet::default()
+    /// }
+    ///
+    /// fn web(_: &Pod) -> Deployment {
+    ///     Deployment::default()
+    /// }
+    ///
+    /// // A rollout of the database doesn't keep a new image from `web`.
+    /// let controller = Controller::of_existing::<Pod>().workflow((database, web.starts_after(database)));
+    /// ```
+    pub fn starts_after<N: Predecessor<P, M>, M>(mut self, other: N) -> Self {
+        self.said.after.push((other.key(), Word::StartsAfter));
+        self
+    }
+
+    /// Isn't made for the first time before the function says so, which has the form of one of [`only_if`](Self::only_if).
+    /// While its own objects exist, the function isn't asked, and nothing is removed because of it: any "no" is a wait. May be
+    /// called several times.
+    pub fn starts_when<F, FS: 'static, W: 'static>(mut self, may_start: F) -> Self
+    where
+        F: Signature<FS> + Call<P, FS>,
+        F::First: PrimaryIs<P>,
+        F::Args: Args<P>,
+        F::Return: Wish<W>,
+    {
+        self.said.starts_when::<P, F, FS, W>(may_start);
         self
     }
 
@@ -196,7 +239,8 @@ impl<P: KubeObject, S: Shape, K> Node<P, S, K> {
         self.said.changes.push(name_of::<C>());
         self.settings.changes.push(Changes(Arc::new(move |object, asked| {
             let (primary, context) = asked.typed::<P>()?;
-            let object = object.downcast_mut().ok_or("an object of another type is to be changed")?;
+            let object = object.as_any_mut().downcast_mut();
+            let object = object.ok_or("an object of another type is to be changed")?;
             change.change(object, Given { primary: &primary, context: &context })
         })));
         self
@@ -403,6 +447,17 @@ impl Said {
         self.gates.push(OfWish::<P, F, S, W>::gate(wanted));
     }
 
+    pub(super) fn starts_when<P, F, S, W>(&mut self, may_start: F)
+    where
+        P: KubeObject,
+        F: Signature<S, First: PrimaryIs<P>, Args: Args<P>, Return: Wish<W>> + Call<P, S>,
+        S: 'static,
+        W: 'static,
+    {
+        self.data.extend(<F::Args as Args<P>>::needs());
+        self.starts_when.push((OfWish::<P, F, S, W>::gate(may_start), name_of::<F>()));
+    }
+
     pub(super) fn ready(&mut self, word: String, condition: Arc<dyn AnyCondition>) {
         self.word(ConditionKind::Ready, word);
         self.ready.get_or_insert_default().push(condition);
@@ -433,7 +488,7 @@ impl Said {
         name.filter(|name| !name.is_empty()).unwrap_or_else(|| Arc::from(self.key.to_string()))
     }
 
-    pub(super) fn finish(mut self, dependent: AnyDependent) -> AnyNode {
+    pub(super) fn finish(mut self, mut dependent: AnyDependent) -> AnyNode {
         let (key, is_named) = (self.key(), self.is_named());
         if let (None, Some(words)) = (&self.ready, self.words.get_mut(&ConditionKind::Ready)) {
             words.insert(0, "its status".to_owned());
@@ -449,11 +504,13 @@ impl Said {
             };
             (kind, format!("{verb} {}", words.join(" and ")))
         });
+        self.gates.into_iter().for_each(|gate| dependent.add_gate(gate));
         AnyNode {
-            dependent: dependent.gated(self.gates),
+            dependent,
             key,
             is_named,
             after: self.after,
+            starts_when: self.starts_when,
             activations: self.needs,
             ready,
             deleted: self.gone,

@@ -71,7 +71,7 @@ impl Declaring {
     fn nodes(&self) -> &[AnyNode] {
         match &self.0 {
             Stage::Finished(workflow) => &workflow.0.nodes,
-            Stage::Builder(builder) | Stage::Nodes(builder) => &builder.nodes,
+            Stage::Builder(builder) | Stage::Nodes(builder) => &builder.nodes.nodes,
             Stage::Wrong(_) => &[],
         }
     }

@@ -3,7 +3,7 @@
 use std::{marker::PhantomData, sync::Arc};
 
 use super::{
-    Condition, IntoNode, NodeRef, The,
+    Condition, IntoNode, NodeRef, Predecessor, The,
     condition::{Decides, erase, name_of},
     declared::Said,
     nodes::AnyNodes,
@@ -17,7 +17,7 @@ use crate::{
     },
     resource::KubeObject,
     results::{NodeKey, Secondary},
-    workflow::{Activation, declare::any_node::AnyNode},
+    workflow::{Activation, Word, declare::any_node::AnyNode},
 };
 
 /// [`Records`] with their order and their conditions. Made by the methods of [`Records`].
@@ -57,17 +57,39 @@ macro_rules! words {
     ($resources:ty) => {
         /// Runs after that node is ready, if that is wanted and takes part, as described at
         /// [`Node::after`](crate::workflow::declare::Node::after). May be called several times.
-        pub fn after<N: NodeRef<P, M>, M>(self, other: N) -> RecordNode<P, $resources> {
+        pub fn after<N: Predecessor<P, M>, M>(self, other: N) -> RecordNode<P, $resources> {
             let mut node = self.wired();
-            node.said.after.push((other.key(), false));
+            node.said.after.push((other.key(), Word::After));
             node
         }
 
         /// The same, and it isn't wanted if that node isn't, or takes no part, as described at
         /// [`Node::requires`](crate::workflow::declare::Node::requires).
-        pub fn requires<N: NodeRef<P, M>, M>(self, other: N) -> RecordNode<P, $resources> {
+        pub fn requires<N: Predecessor<P, M>, M>(self, other: N) -> RecordNode<P, $resources> {
             let mut node = self.wired();
-            node.said.after.push((other.key(), true));
+            node.said.after.push((other.key(), Word::Requires));
+            node
+        }
+
+        /// Waits for that node only until its own resource exists, as described at
+        /// [`Node::starts_after`](crate::Node::starts_after). May be called several times.
+        pub fn starts_after<N: Predecessor<P, M>, M>(self, other: N) -> RecordNode<P, $resources> {
+            let mut node = self.wired();
+            node.said.after.push((other.key(), Word::StartsAfter));
+            node
+        }
+
+        /// Isn't made for the first time before the function says so, as described at
+        /// [`Node::starts_when`](crate::Node::starts_when). May be called several times.
+        pub fn starts_when<F, FS: 'static, W: 'static>(self, may_start: F) -> RecordNode<P, $resources>
+        where
+            F: Signature<FS> + Call<P, FS>,
+            F::First: PrimaryIs<P>,
+            F::Args: Args<P>,
+            F::Return: Wish<W>,
+        {
+            let mut node = self.wired();
+            node.said.starts_when::<P, F, FS, W>(may_start);
             node
         }
 
@@ -158,14 +180,14 @@ pub struct IsRecords;
 #[diagnostic::do_not_recommend]
 impl<P: KubeObject, Q: KubeObject + PrimaryIs<P>, S: Resources> IntoNode<P, IsRecords> for RecordNode<Q, S> {
     fn add_to(self, nodes: &mut AnyNodes) {
-        nodes.0.push(self.finish());
+        nodes.push(self.finish());
     }
 }
 
 #[diagnostic::do_not_recommend]
 impl<P: KubeObject, Q: KubeObject + PrimaryIs<P>, E: External<Q>> IntoNode<P, IsRecords> for Records<E, Q> {
     fn add_to(self, nodes: &mut AnyNodes) {
-        nodes.0.push(self.wired().finish());
+        nodes.push(self.wired().finish());
     }
 }
 
@@ -176,7 +198,10 @@ impl<P: KubeObject, S: Resources> NodeRef<P, IsRecords> for &RecordNode<P, S> {
     fn seen(objects: &[Secondary]) -> S::Seen {
         S::seen(objects)
     }
+}
 
+#[diagnostic::do_not_recommend]
+impl<P: KubeObject, S: Resources> Predecessor<P, IsRecords> for &RecordNode<P, S> {
     fn key(self) -> NodeKey {
         self.said.key()
     }
@@ -189,7 +214,10 @@ impl<P: KubeObject, E: External<P>> NodeRef<P, IsRecords> for The<E> {
     fn seen(objects: &[Secondary]) -> Self::Seen {
         <Shape<E, P> as Resources>::seen(objects)
     }
+}
 
+#[diagnostic::do_not_recommend]
+impl<P: KubeObject, E: External<P>> Predecessor<P, IsRecords> for The<E> {
     fn key(self) -> NodeKey {
         NodeKey::of::<E>()
     }

@@ -9,6 +9,18 @@ use crate::{
     results::{NodeKey, Secondary},
 };
 
+/// What a node can come after: a node, named as in [`NodeRef`], or a reference to a group, `&web()`. A group is found by its
+/// name, so it may be made anew. For a type of your own that stands for a group, return the key of its group.
+#[diagnostic::on_unimplemented(
+    message = "`{Self}` does not name a node of a workflow of `{P}`",
+    label = "names no node",
+    note = "a node is named by its function (`html`), by its type (`the::<Records>()`), or by a reference to it (`&wired`); a group by a reference to it"
+)]
+pub trait Predecessor<P, M = ByHand> {
+    /// The key of the node, or of the group.
+    fn key(self) -> NodeKey;
+}
+
 /// A reference to a node of a workflow of `P`: its function (`html`), [`the::<Records>()`](the) for a value, or a
 /// reference to the wired node (`&records`).
 #[diagnostic::on_unimplemented(
@@ -16,17 +28,31 @@ use crate::{
     label = "names no node",
     note = "a node is named by its function (`html`), by its type (`the::<Records>()`), or by a reference to it (`&wired`)"
 )]
-pub trait NodeRef<P, M> {
+pub trait NodeRef<P, M>: Predecessor<P, M> {
     /// The form in which a run returns the node's resources.
     type Seen;
 
     /// These resources in that form.
     #[doc(hidden)]
     fn seen(objects: &[Secondary]) -> Self::Seen;
+}
 
-    /// The key of the node.
-    #[doc(hidden)]
-    fn key(self) -> NodeKey;
+impl<P: KubeObject, M: 'static, D: Dependent<P, M>> Predecessor<P, IsDependent<M>> for D {
+    fn key(self) -> NodeKey {
+        NodeKey::of::<D>()
+    }
+}
+
+impl<P: KubeObject, S: Shape, K> Predecessor<P, IsNode> for &Node<P, S, K> {
+    fn key(self) -> NodeKey {
+        Node::key(self)
+    }
+}
+
+impl<P: KubeObject, D: Dependent<P>> Predecessor<P, ByHand> for The<D> {
+    fn key(self) -> NodeKey {
+        NodeKey::of::<D>()
+    }
 }
 
 impl<P: KubeObject, M: 'static, D: Dependent<P, M>> NodeRef<P, IsDependent<M>> for D {
@@ -35,10 +61,6 @@ impl<P: KubeObject, M: 'static, D: Dependent<P, M>> NodeRef<P, IsDependent<M>> f
     fn seen(objects: &[Secondary]) -> Self::Seen {
         D::Shape::seen(objects)
     }
-
-    fn key(self) -> NodeKey {
-        NodeKey::of::<D>()
-    }
 }
 
 impl<P: KubeObject, S: Shape, K> NodeRef<P, IsNode> for &Node<P, S, K> {
@@ -46,10 +68,6 @@ impl<P: KubeObject, S: Shape, K> NodeRef<P, IsNode> for &Node<P, S, K> {
 
     fn seen(objects: &[Secondary]) -> Self::Seen {
         S::seen(objects)
-    }
-
-    fn key(self) -> NodeKey {
-        Node::key(self)
     }
 }
 
@@ -67,10 +85,6 @@ impl<P: KubeObject, D: Dependent<P>> NodeRef<P, ByHand> for The<D> {
 
     fn seen(objects: &[Secondary]) -> Self::Seen {
         D::Shape::seen(objects)
-    }
-
-    fn key(self) -> NodeKey {
-        NodeKey::of::<D>()
     }
 }
 

@@ -4,7 +4,7 @@ use super::{IsDependent, IsNode, IsRecords, Node, node, record::RecordNode};
 use crate::{
     dependent::{
         External, Records,
-        function::{Dependent, Shape},
+        function::{ByHand, Dependent, Shape},
     },
     resource::KubeObject,
 };
@@ -14,7 +14,7 @@ use crate::{
     message = "`{Self}` is not a dependent of `{P}`",
     note = "a dependent is a function `fn(&{P}) -> K`, or a value whose type implements `Dependent<{P}>`"
 )]
-pub trait Value<P, M> {
+pub trait Value<P, M = ByHand> {
     /// The node.
     type Node;
 

@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use k8s_openapi::api::batch::v1::Job;
 
-use super::{Condition, Node, NodeRef, Wish, node};
+use super::{Condition, Node, Predecessor, Wish, node};
 use crate::{
     dependent::{
         Adoption, Standalone,
@@ -30,7 +30,7 @@ pub trait Wire<M>: Sized {
     fn after<D: 'static, S: Shape, DM, N>(self, other: N) -> Node<Self::Primary, S>
     where
         Self: Dependent<Self::Primary, D, Shape = S>,
-        N: NodeRef<Self::Primary, DM>,
+        N: Predecessor<Self::Primary, DM>,
     {
         node(self).after(other)
     }
@@ -39,9 +39,33 @@ pub trait Wire<M>: Sized {
     fn requires<D: 'static, S: Shape, DM, N>(self, other: N) -> Node<Self::Primary, S>
     where
         Self: Dependent<Self::Primary, D, Shape = S>,
-        N: NodeRef<Self::Primary, DM>,
+        N: Predecessor<Self::Primary, DM>,
     {
         node(self).requires(other)
+    }
+
+    /// [`Node::starts_after`].
+    fn starts_after<D: 'static, S: Shape, DM, N>(self, other: N) -> Node<Self::Primary, S>
+    where
+        Self: Dependent<Self::Primary, D, Shape = S>,
+        N: Predecessor<Self::Primary, DM>,
+    {
+        node(self).starts_after(other)
+    }
+
+    /// [`Node::starts_when`].
+    fn starts_when<D: 'static, S: Shape, F, FS: 'static, W: 'static>(
+        self,
+        may_start: F,
+    ) -> Node<Self::Primary, S>
+    where
+        Self: Dependent<Self::Primary, D, Shape = S>,
+        F: Signature<FS> + Call<Self::Primary, FS>,
+        F::First: PrimaryIs<Self::Primary>,
+        F::Args: Args<Self::Primary>,
+        F::Return: Wish<W>,
+    {
+        node(self).starts_when(may_start)
     }
 
     /// [`Node::kind`].

@@ -5,7 +5,7 @@ mod tests;
 
 use std::{collections::BTreeMap, fmt::Write};
 
-use super::{Graph, NodeId, plan::Fate};
+use super::{Graph, NodeId, OutlinedGroup, Word, plan::Fate};
 
 /// The content of a diagram for one node.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -63,16 +63,18 @@ impl From<Fate> for Class {
             | Fate::Held
             | Fate::Waiting
             | Fate::Blocked { .. }
+            | Fate::Starting { .. }
             | Fate::Deleting
             | Fate::RemovalBlocked { .. } => Self::Waiting,
         }
     }
 }
 
-/// The graph as a Mermaid flowchart. Arrows run from a dependency to what comes after it, thick ones to what requires it,
-/// and nodes are in the order of their declarations. Nodes without a label show only their name.
+/// The graph as a Mermaid flowchart. Arrows run from a dependency to what comes after it, thick ones to what requires it, and
+/// dotted ones to what only starts after it. Nodes are in the order of their declarations, and groups are frames around their
+/// nodes. Nodes without a label show only their name.
 #[must_use]
-pub(crate) fn flowchart(graph: &Graph, labels: &BTreeMap<NodeId, Label>) -> String {
+pub(crate) fn flowchart(graph: &Graph, labels: &BTreeMap<NodeId, Label>, groups: &[OutlinedGroup]) -> String {
     let mut text = "flowchart TD\n".to_owned();
     for node in graph.nodes() {
         let name = escape(graph.name(node));
@@ -85,9 +87,29 @@ pub(crate) fn flowchart(graph: &Graph, labels: &BTreeMap<NodeId, Label>) -> Stri
         };
         push_line(&mut text, &line);
     }
+    for (position, group) in groups.iter().enumerate() {
+        push_line(&mut text, &format!("subgraph g{position}[\"{}\"]", escape(&group.name)));
+        // One within this one was drawn before, and is named instead of its nodes.
+        let within: Vec<_> =
+            groups[..position].iter().enumerate().filter(|(_, of)| group.contains(of)).collect();
+        let framed = |node: &usize| within.iter().any(|(_, of)| of.nodes.contains(node));
+        for node in group.nodes.clone().filter(|node| !framed(node)) {
+            push_line(&mut text, &format!("    n{node}"));
+        }
+        let is_direct =
+            |of: &OutlinedGroup| !within.iter().any(|(_, other)| other.name != of.name && other.contains(of));
+        for (inner, _) in within.iter().filter(|(_, of)| is_direct(of)) {
+            push_line(&mut text, &format!("    g{inner}"));
+        }
+        push_line(&mut text, "end");
+    }
     for node in graph.nodes() {
-        for (dependent, requires) in graph.edges_from(node) {
-            let arrow = if requires { "==>" } else { "-->" };
+        for (dependent, words) in graph.edges_from(node) {
+            let arrow = match (words.has(Word::Requires), words.has(Word::StartsAfter)) {
+                (true, _) => "==>",
+                (false, true) => "-.->",
+                (false, false) => "-->",
+            };
             push_line(&mut text, &format!("n{} {arrow} n{}", node.index(), dependent.index()));
         }
     }

@@ -19,13 +19,13 @@ flowchart TD
     n0 --> n2
     n1 --> n2
 ";
-    assert_eq!(flowchart(&page(), &BTreeMap::new()), expected);
+    assert_eq!(flowchart(&page(), &BTreeMap::new(), &[]), expected);
 }
 
 #[test]
 fn what_requires_another_one_has_a_thick_arrow() {
-    let graph = Graph::of_words([("config", vec![]), ("web", vec![("config", true)])]).unwrap();
-    let chart = flowchart(&graph, &BTreeMap::new());
+    let graph = Graph::of_words([("config", vec![]), ("web", vec![("config", Word::Requires)])]).unwrap();
+    let chart = flowchart(&graph, &BTreeMap::new(), &[]);
     assert_eq!(chart.lines().last(), Some("    n0 ==> n1"));
 }
 
@@ -48,7 +48,7 @@ flowchart TD
     classDef ready fill:#d3f9d8,stroke:#2b8a3e,color:#000
     classDef waiting fill:#fff3bf,stroke:#e67700,color:#000
 ";
-    assert_eq!(flowchart(&page, &labels.collect()), expected);
+    assert_eq!(flowchart(&page, &labels.collect(), &[]), expected);
 }
 
 #[test]
@@ -56,7 +56,7 @@ fn no_name_and_no_state_gets_out_of_its_quotes() {
     let graph = Graph::new([("end\"] --> `x`", [""; 0])]).unwrap();
     let state = "failed: <b>#1</b> & \"quoted\"\r\ttext".to_owned();
     let labels = graph.nodes().map(|node| (node, Label { state: state.clone(), class: Some(Class::Failed) }));
-    let chart = flowchart(&graph, &labels.collect());
+    let chart = flowchart(&graph, &labels.collect(), &[]);
     let expected = "    n0[\"end#quot;] --#gt; #96;x#96;<br/>failed: #lt;b#gt;#35;1#lt;/b#gt; #amp; \
                     #quot;quoted#quot;  text\"]:::failed";
     assert_eq!(chart.lines().nth(1), Some(expected));

@@ -29,6 +29,13 @@ pub enum Fate {
         /// That reason.
         because: Obstacle,
     },
+    /// The same, and only because it hasn't started.
+    Starting {
+        /// The nearest node with a reason, of those after which it starts and what these wait for.
+        by: NodeId,
+        /// That reason.
+        because: Obstacle,
+    },
     /// Deleted, and its condition `gone` is met.
     Gone,
     /// Deleted, but the deletion isn't complete, or its condition `gone` is not met yet.
@@ -71,7 +78,7 @@ pub enum RemovalObstacle {
     Waiting,
     /// The node is [`Fate::Failed`].
     Failed,
-    /// The node is [`Fate::Blocked`]: it wasn't brought about without the other one.
+    /// The node is [`Fate::Blocked`] or [`Fate::Starting`]: it wasn't brought about without the other one.
     Blocked,
     /// The node keeps an object that it no longer wants.
     Keeping,
@@ -100,7 +107,9 @@ impl Fate {
     #[must_use]
     pub const fn blocked_by(self) -> Option<NodeId> {
         match self {
-            Self::Blocked { by, .. } | Self::RemovalBlocked { by, .. } => Some(by),
+            Self::Blocked { by, .. } | Self::Starting { by, .. } | Self::RemovalBlocked { by, .. } => {
+                Some(by)
+            }
             _ => None,
         }
     }
@@ -124,7 +133,7 @@ impl Fate {
             Self::Held => Some(RemovalObstacle::Held),
             Self::Waiting => Some(RemovalObstacle::Waiting),
             Self::Failed => Some(RemovalObstacle::Failed),
-            Self::Blocked { .. } => Some(RemovalObstacle::Blocked),
+            Self::Blocked { .. } | Self::Starting { .. } => Some(RemovalObstacle::Blocked),
             _ => None,
         }
     }

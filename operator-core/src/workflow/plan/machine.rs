@@ -1,12 +1,13 @@
 //! One run of a workflow.
 
-use std::sync::Arc;
+use std::{collections::BTreeSet, sync::Arc};
 
 use super::{
     Checked, Fate, Reconciled, Removed, Step, Swept,
     table::{NodePhase, Table},
+    wait::{Starts, Wait},
 };
-use crate::workflow::{Graph, NodeId};
+use crate::workflow::{Graph, NodeId, Word};
 
 /// How far the run is.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -16,6 +17,16 @@ enum Stage {
     Applying,
     /// All that can be applied was applied; what isn't wanted is removed.
     Removing,
+}
+
+/// How far a node is for those behind it.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Passed {
+    /// It was applied, and isn't ready.
+    Applied,
+    Ready,
+    /// It isn't wanted, or takes no part.
+    Out,
 }
 
 /// Decides what is done next about the nodes of a workflow.
@@ -28,6 +39,7 @@ pub struct Plan<'g> {
     graph: &'g Graph,
     table: Table,
     stage: Stage,
+    starts: Starts,
     /// For each node the number of those before it for which it still waits.
     waits_for: Vec<u32>,
     /// For each node the number of those behind it because of which nothing of it is removed yet.
@@ -45,6 +57,15 @@ impl<'g> Plan<'g> {
         Self::of(graph, NodePhase::Unreached)
     }
 
+    /// The same, in which some nodes haven't started: each waits for the one that is paired with it if it
+    /// [starts after](Word::StartsAfter) that. By default all have started.
+    #[must_use]
+    pub fn starting(self, starts: BTreeSet<(NodeId, NodeId)>) -> Self {
+        let mut plan = Self { starts: Starts(starts), ..self };
+        plan.waits_for = plan.counted();
+        plan
+    }
+
     /// A run for a primary that is being deleted, in which nothing has happened yet. No node is wanted, so it requests
     /// only [`Step::Delete`]: conditions `only_if` and `ready` don't count any more, and nothing is held back.
     #[must_use]
@@ -53,15 +74,27 @@ impl<'g> Plan<'g> {
     }
 
     fn of(graph: &'g Graph, phase: NodePhase) -> Self {
-        Self {
+        let mut plan = Self {
             graph,
             table: Table::new(graph, phase),
             stage: Stage::NotStarted,
-            waits_for: graph.dependency_counts().to_vec(),
+            starts: Starts::default(),
+            waits_for: Vec::new(),
             kept_by: Vec::new(),
             removals: None,
             doomed: vec![false; graph.len()],
-        }
+        };
+        plan.waits_for = plan.counted();
+        plan
+    }
+
+    /// For each node the number of those for which it waits at the start.
+    fn counted(&self) -> Vec<u32> {
+        let waits = |node| {
+            let before = self.graph.edges_to(node);
+            before.map(|(other, words)| u32::from(self.starts.wait(node, other, words) != Wait::No)).sum()
+        };
+        self.graph.nodes().map(waits).collect()
     }
 
     /// Starts the run: requests to check the nodes that come after nothing, or to delete those behind which there is
@@ -142,9 +175,12 @@ impl<'g> Plan<'g> {
             match reconciled {
                 Reconciled::Ready => {
                     self.table.settle(node, Fate::Ready);
-                    self.pass(node, true, steps);
+                    self.pass(node, Passed::Ready, steps);
                 }
-                Reconciled::NotReady => self.table.settle(node, Fate::NotReady),
+                Reconciled::NotReady => {
+                    self.table.settle(node, Fate::NotReady);
+                    self.pass(node, Passed::Applied, steps);
+                }
                 Reconciled::Waiting => self.table.settle(node, Fate::Waiting),
                 Reconciled::Failed => self.table.settle(node, Fate::Failed),
                 Reconciled::Open => self.table.enter(node, NodePhase::Open),
@@ -240,7 +276,8 @@ impl<'g> Plan<'g> {
             }
         }
         if self.is_finished() {
-            self.table.resolve(self.graph, self.removals.as_deref().unwrap_or(self.graph));
+            let removals = self.removals.as_deref().unwrap_or(self.graph);
+            self.table.resolve(self.graph, removals, &self.starts);
         }
     }
 
@@ -260,30 +297,36 @@ impl<'g> Plan<'g> {
             Checked::Waiting => self.table.settle(node, Fate::Waiting),
             Checked::Inactive => {
                 self.table.settle(node, Fate::Inactive);
-                self.pass(node, false, steps);
+                self.pass(node, Passed::Out, steps);
             }
             Checked::Remove => {
                 self.table.enter(node, NodePhase::Unwanted);
-                self.pass(node, false, steps);
+                self.pass(node, Passed::Out, steps);
             }
         }
     }
 
-    /// Nobody has to wait for the node any more: it is ready, or it isn't wanted or takes no part, and dooms what requires
-    /// it.
-    fn pass(&mut self, node: NodeId, exists: bool, steps: &mut Vec<Step>) {
-        let mut passed = vec![(node, exists)];
-        while let Some((node, exists)) = passed.pop() {
-            for (behind, requires) in self.graph.edges_from(node) {
-                self.waits_for[behind.index()] -= 1;
-                if exists || !requires {
+    /// Those behind the node that waited for no more than this don't wait for it any more. If it isn't wanted or takes no part,
+    /// it dooms what requires it.
+    fn pass(&mut self, node: NodeId, passed: Passed, steps: &mut Vec<Step>) {
+        let graph = self.graph;
+        let mut all = vec![(node, passed)];
+        while let Some((node, passed)) = all.pop() {
+            let furthest = if passed == Passed::Applied { Wait::Applied } else { Wait::Ready };
+            for (behind, words) in graph.edges_from(node) {
+                let wait = self.starts.wait(behind, node, words);
+                if wait > furthest {
+                    continue;
+                }
+                self.waits_for[behind.index()] -= u32::from(wait != Wait::No);
+                if passed != Passed::Out || !words.has(Word::Requires) {
                     self.check_if_free(behind, steps);
                 } else if !std::mem::replace(&mut self.doomed[behind.index()], true) {
                     match self.table.phase(behind) {
                         NodePhase::Unreached => self.table.ask(Step::Judge(behind), steps),
                         NodePhase::Retained { unsure: false } => {
                             self.table.enter(behind, NodePhase::Unwanted);
-                            passed.push((behind, false));
+                            all.push((behind, Passed::Out));
                         }
                         NodePhase::Retained { unsure: true } => self.table.settle(behind, Fate::Failed),
                         // A node that is being judged learns it with its answer; all others have their fates.

@@ -37,8 +37,9 @@
 //! ```
 //!
 //! # Guarantees
-//! - A node is checked and reconciled once each node that it comes after is ready, isn't wanted, or takes no part.
-//!   Everything that can be done is requested at once.
+//! - A node is checked and reconciled once each node that it comes after is ready, isn't wanted, or takes no part; a node
+//!   that has started doesn't wait for those that it only starts after, and a node that is only in order after another one
+//!   waits until that one is applied. Everything that can be done is requested at once.
 //! - Nothing is removed before all that can be applied was applied.
 //! - Exactly those nodes aren't wanted that answered [`Checked::Remove`], and those that require one that isn't wanted or
 //!   takes no part, directly or through others that answered [`Checked::Run`]. A node that answered [`Checked::Hold`],
@@ -60,6 +61,7 @@ mod fate;
 mod machine;
 mod step;
 mod table;
+mod wait;
 
 #[cfg(test)]
 mod tests;

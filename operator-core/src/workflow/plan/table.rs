@@ -1,7 +1,10 @@
 //! The plan's data about each node.
 
-use super::{Fate, Keeper, RemovalObstacle, Step};
-use crate::workflow::{Graph, NodeId};
+use super::{
+    Fate, Keeper, RemovalObstacle, Step,
+    wait::{Starts, Wait},
+};
+use crate::workflow::{Graph, NodeId, declare::graph::Words};
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum NodePhase {
@@ -105,10 +108,10 @@ impl Table {
 
     /// Once nothing more will happen: determines for each node about which nothing was done which other node is the
     /// cause. `removals` is the graph of the removals.
-    pub(super) fn resolve(&mut self, graph: &Graph, removals: &Graph) {
+    pub(super) fn resolve(&mut self, graph: &Graph, removals: &Graph, starts: &Starts) {
         let blocked = |phase: &NodePhase| matches!(phase, NodePhase::Retained { .. });
         if self.phases.iter().any(blocked) {
-            self.blame_for_what_waits(graph);
+            self.blame_for_what_waits(graph, starts);
         }
         let is_obstacle = |node| self.fate(node).removal_obstacle().is_some();
         if !self.keeping.is_empty() || graph.nodes().any(is_obstacle) {
@@ -116,17 +119,28 @@ impl Table {
         }
     }
 
-    fn blame_for_what_waits(&mut self, graph: &Graph) {
+    fn blame_for_what_waits(&mut self, graph: &Graph, starts: &Starts) {
         let mut blame = vec![None; self.phases.len()];
         for node in graph.in_order() {
             let own = self.fate(node).obstacle();
             blame[node.index()] = own.map(|because| Blame { distance: 0, by: node, because });
             if matches!(self.phase(node), NodePhase::Retained { .. }) {
-                let nearest = Blame::nearest(graph.dependencies_of(node), &blame);
+                let waits = |(other, words): &(NodeId, Words)| match starts.wait(node, *other, *words) {
+                    Wait::No => false,
+                    Wait::Applied => self.fate(*other) != Fate::NotReady,
+                    Wait::Ready => true,
+                };
+                let awaited = || graph.edges_to(node).filter(waits);
+                let to_start = awaited().filter(|(other, words)| starts.has(node, *other, *words));
                 // A node without anybody to blame waits for nothing, so it was reconciled.
-                let blamed = nearest.expect("a node that was only judged comes after one that isn't ready");
-                self.settle(node, Fate::Blocked { by: blamed.by, because: blamed.because });
-                blame[node.index()] = Some(blamed);
+                let nearest = Blame::nearest(awaited().map(|(other, _)| other), &blame)
+                    .expect("a node that was only judged comes after one that isn't ready");
+                let fate = match Blame::nearest(to_start.map(|(other, _)| other), &blame) {
+                    Some(Blame { by, because, .. }) => Fate::Starting { by, because },
+                    None => Fate::Blocked { by: nearest.by, because: nearest.because },
+                };
+                self.settle(node, fate);
+                blame[node.index()] = Some(nearest);
             }
         }
     }

@@ -36,7 +36,7 @@ use parking_lot::Mutex;
 
 use super::{
     AnyWorkflow, Graph, NodeId,
-    declare::{any_node::AnyNode, builder::Declared},
+    declare::{Start, any_node::AnyNode, builder::Declared},
     plan::{Checked, Fate, Plan, Reconciled, Removed, Step, Swept},
 };
 use crate::{
@@ -45,7 +45,7 @@ use crate::{
     observe::Observation,
     reconciler::{AnyContext, ManagedWorkflow, Parted, Unfinished, Wants},
     resource::{AnyObject, ObjectKey, ResourceType, label_value},
-    results::{NodeKey, NodeState, ReconcileResult, Secondary, WorkflowError, WorkflowResult},
+    results::{Grouped, NodeKey, NodeState, ReconcileResult, Secondary, WorkflowError, WorkflowResult},
 };
 
 use part::{OUTSIDE, Only};
@@ -184,16 +184,56 @@ impl WorkflowRun<'_> {
         let graph = &self.workflow.graph;
         let mut course =
             Course { run: self, plan, records: NodeRecords::of(graph), unfinished: Some(unfinished) };
+        if !self.cleans_up {
+            let starts = self.unstarted(&course.records).await;
+            if !starts.is_empty() {
+                // Nothing has been asked of it yet.
+                let plan = std::mem::replace(&mut course.plan, Plan::reconcile(graph));
+                course.plan = plan.starting(starts);
+            }
+        }
         self.follow(&mut course.plan, &course.records).await;
         course.unfinished = None;
         let result = course.result();
         for (node, of) in graph.nodes().filter(|node| self.takes_part(*node)).zip(result.nodes()) {
             // Nodes that wait for others are reported at the end, when it is certain that the others don't come this time.
-            if matches!(of.state, NodeState::Blocked { .. }) {
+            if matches!(of.state, NodeState::Blocked { .. } | NodeState::Starting { by: Some(_), .. }) {
                 self.tell(node, &of.state);
             }
         }
         result
+    }
+
+    /// The nodes that haven't started, each with one after which it starts. The records get the functions that decide about that.
+    async fn unstarted(&self, records: &NodeRecords) -> BTreeSet<(NodeId, NodeId)> {
+        let mut all = BTreeSet::new();
+        for start in &self.workflow.starts {
+            if self.has_started(start).await {
+                continue;
+            }
+            for node in &start.nodes {
+                all.extend(start.after.iter().map(|other| (*node, *other)));
+                records.get(*node).starts_when.extend(start.when.iter().cloned());
+            }
+        }
+        all
+    }
+
+    /// Whether one of these nodes has an object of its own that isn't going. What only reads has none.
+    async fn has_started(&self, start: &Start) -> bool {
+        for node in &start.nodes {
+            let dependent = &self.workflow.nodes[node.index()].dependent;
+            if !dependent.capabilities().can_write() {
+                continue;
+            }
+            // What can't be read is reported by the node's own run.
+            let known = dependent.known(self.primary, self.context).await.unwrap_or_default();
+            let is_going = |of: &Secondary| of.meta().is_some_and(|meta| meta.deletion_timestamp.is_some());
+            if known.iter().any(|object| !is_going(object)) {
+                return true;
+            }
+        }
+        false
     }
 
     async fn follow(&self, plan: &mut Plan<'_>, records: &NodeRecords) {
@@ -411,8 +451,7 @@ impl ManagedWorkflow for AnyWorkflow {
     fn are_in_order(&self, one: &str, other: &str) -> bool {
         let graph = &self.0.graph;
         let (Some(one), Some(other)) = (labelled(graph, one), labelled(graph, other)) else { return false };
-        graph.transitive_dependents_of(one).contains(&other)
-            || graph.transitive_dependents_of(other).contains(&one)
+        graph.comes_after(one, other) || graph.comes_after(other, one)
     }
 
     fn is_explicit(&self) -> bool {
@@ -431,15 +470,20 @@ impl ManagedWorkflow for AnyWorkflow {
         self.node_names().collect()
     }
 
+    fn groups(&self) -> Vec<Grouped> {
+        self.0.groups.iter().map(|group| group.grouped(&self.0.nodes)).collect()
+    }
+
     fn node_name(&self, key: &NodeKey) -> Option<&str> {
         self.0.names.get(key).map(|name| &**name)
     }
+
     fn node_before(&self, key: &NodeKey, by: Option<&str>) -> Result<&str, WorkflowError> {
         let name = self.node_name(key).ok_or_else(|| part::unknown(&self.0, key))?;
         let graph = &self.0.graph;
         let (node, by) = (graph.node(name), by.and_then(|by| graph.node(by)));
         match (node, by) {
-            (Some(node), Some(by)) if !graph.transitive_dependents_of(node).contains(&by) => {
+            (Some(node), Some(by)) if !graph.comes_after(by, node) => {
                 Err(WorkflowError::Unordered { node: graph.name(by).to_owned(), other: name.to_owned() })
             }
             _ => Ok(name),

@@ -6,6 +6,7 @@ use parking_lot::{Mutex, MutexGuard};
 
 use super::part::OUTSIDE;
 use crate::{
+    dependent::Gate,
     environment::Now,
     observe::error_chain,
     reconciler::BoxError,
@@ -76,6 +77,10 @@ pub(super) struct NodeRecord {
     pub(super) judged: Option<Checked>,
     /// Whether it was reconciled, and came to an end that could change.
     pub(super) was_open: bool,
+    /// Decide whether it may start, if it hasn't started.
+    pub(super) starts_when: Vec<Gate>,
+    /// Whether one of these said no.
+    pub(super) is_starting: bool,
     /// The reason for its outcome.
     pub(super) reason: String,
     /// Why it counts as gone without having been deleted.
@@ -217,6 +222,7 @@ pub(super) fn state_of(
         },
         Fate::Inactive => NodeState::Inactive { reason: reason() },
         Fate::Held => NodeState::Held { reason: reason() },
+        Fate::Waiting if record.is_starting => NodeState::Starting { by: None, reason: reason() },
         Fate::Waiting => NodeState::Waiting { reason: reason() },
         Fate::Gone => match record.left {
             Some(reason) => NodeState::Left { reason },
@@ -229,6 +235,16 @@ pub(super) fn state_of(
             Obstacle::Held => blocked(by, "to be released"),
             Obstacle::Waiting => blocked(by, "to start"),
         },
+        Fate::Starting { by, because } => {
+            let by = graph.name(by);
+            let why = match (because, blocking.unwrap_or_default()) {
+                (Obstacle::Failed, _) => "it has failed",
+                (Obstacle::Held, "") => "it is held",
+                (_, "") => "it isn't ready",
+                (_, reason) => reason,
+            };
+            NodeState::Starting { by: Some(Arc::from(by)), reason: format!("{by}: {why}") }
+        }
         Fate::RemovalBlocked { by, because } => match because {
             RemovalObstacle::Deleting => blocked(by, "to be gone"),
             RemovalObstacle::DeleteFailed => blocked_by(by, "to be gone, which failed".to_owned()),

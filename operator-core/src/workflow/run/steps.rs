@@ -109,7 +109,10 @@ impl WorkflowRun<'_> {
             }
             Step::Reconcile(_) | Step::Delete(_) => return None,
         };
-        if let Some(judged) = record.judged {
+        let is_start_asked = matches!(step, Step::Check(_)) && !record.starts_when.is_empty();
+        if let Some(judged) = record.judged
+            && !is_start_asked
+        {
             return Some(answer(judged));
         }
         match record.activity {
@@ -121,7 +124,7 @@ impl WorkflowRun<'_> {
             None | Some(Ok(Activity::Active)) => {
                 let node = &self.workflow.nodes[step.node().index()];
                 let asks = node.is_wish_asked(matches!(step, Step::Check(_)));
-                (!asks).then(|| answer(Checked::Run))
+                (!asks && !is_start_asked).then(|| answer(Checked::Run))
             }
             Some(Err(_)) => None,
         }
@@ -135,12 +138,16 @@ impl WorkflowRun<'_> {
         record: &Mutex<NodeRecord>,
     ) -> Result<Checked, BoxError> {
         record.lock().activity()?;
-        if !node.is_wish_asked(in_order) {
-            return Ok(Checked::Run);
-        }
-        let wish = node.dependent.wish(self.primary, self.context, in_order);
+        let is_known = record.lock().judged.is_some() || !node.is_wish_asked(in_order);
+        let wish = async {
+            match is_known {
+                true => Ok(Want::Is(())),
+                false => node.dependent.wish(self.primary, self.context, in_order).await,
+            }
+        };
         let (checked, answer) = match self.called(Part::Dependent, record, wish).await? {
             // No condition was set.
+            Want::Is(()) if in_order && let Some(wait) = self.start(node, record).await? => wait,
             Want::Is(()) => {
                 // What was asked before its turn isn't asked again in its turn.
                 if in_order || node.dependent.is_judged_early() {
@@ -163,6 +170,28 @@ impl WorkflowRun<'_> {
         answer.reason().clone_into(&mut record.reason);
         record.conditions.insert(ConditionKind::OnlyIf, answer);
         Ok(checked)
+    }
+
+    /// For what a node waits that hasn't started; `None` if it may start.
+    async fn start(
+        &self,
+        node: &AnyNode,
+        record: &Mutex<NodeRecord>,
+    ) -> Result<Option<(Checked, Verdict)>, BoxError> {
+        let gates = record.lock().starts_when.clone();
+        if gates.is_empty() {
+            return Ok(None);
+        }
+        let asked = node.dependent.asks(&gates, self.primary, self.context);
+        let answer = match self.called(Part::Dependent, record, asked).await? {
+            Want::Is(()) => return Ok(None),
+            Want::None(reason) => Verdict::not_met(reason),
+            Want::Hold { code, reason } | Want::Wait { code, reason } => {
+                Verdict::not_met(reason).with_detail(WantCode(code))
+            }
+        };
+        record.lock().is_starting = true;
+        Ok(Some((Checked::Waiting, answer)))
     }
 
     /// Removes what is left of a node that was reconciled, and isn't wanted any more.

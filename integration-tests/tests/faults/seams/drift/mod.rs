@@ -12,9 +12,7 @@ use futures::future::BoxFuture;
 use http::{Method, Request, header::CONTENT_TYPE};
 use integration_tests::prelude::*;
 use k8s_openapi::NamespaceResourceScope;
-use operator_core::{
-    client::TransportHook, resource::KubeObject, testing::Profile, workflow::declare::IntoNode,
-};
+use operator_core::{client::TransportHook, resource::KubeObject, testing::Profile, workflow::IntoNode};
 
 /// The handling of a refused apply.
 const PUT_BACK: [&str; 5] = ["apply 422", "get 200", "json patch 200", "json patch 200", "apply 200"];

@@ -32,6 +32,7 @@ impl Nodes {
             | NodeState::Waiting { .. }
             | NodeState::Pending { .. }
             | NodeState::Blocked { .. }
+            | NodeState::Starting { .. }
             | NodeState::Held { .. }
             | NodeState::Inactive { .. }
             | NodeState::Deleting { .. } => (Mark::Waiting, state.as_str()),

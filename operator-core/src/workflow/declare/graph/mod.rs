@@ -32,8 +32,49 @@ impl NodeId {
         self.0 as usize
     }
 
-    fn of(position: usize) -> Self {
+    pub(in crate::workflow) fn of(position: usize) -> Self {
         Self(u32::try_from(position).expect("a workflow has less than 2^32 nodes"))
+    }
+}
+
+/// How a node depends on another one.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub enum Word {
+    /// It waits until the other one is ready.
+    After,
+    /// The same, and it isn't wanted if the other one isn't, or takes no part.
+    Requires,
+    /// It waits until the other one is ready, as long as it hasn't started.
+    StartsAfter,
+    /// It waits until the other one was applied.
+    InOrder,
+}
+
+/// All words by which a node depends on another one.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub(in crate::workflow) struct Words(u8);
+
+impl Words {
+    const fn of(word: Word) -> Self {
+        Self(1 << word as u8)
+    }
+
+    const fn and(self, other: Self) -> Self {
+        Self(self.0 | other.0)
+    }
+
+    pub(in crate::workflow) const fn has(self, word: Word) -> bool {
+        self.0 & Self::of(word).0 != 0
+    }
+
+    /// Whether the node never runs before the other one, also if it has started.
+    const fn is_order(self) -> bool {
+        self.0 != Self::of(Word::StartsAfter).0
+    }
+
+    fn each(self) -> impl Iterator<Item = Word> {
+        let all = [Word::After, Word::Requires, Word::StartsAfter, Word::InOrder];
+        all.into_iter().filter(move |word| self.has(*word))
     }
 }
 
@@ -52,11 +93,10 @@ pub struct Graph {
     names: Vec<Box<str>>,
     /// From each node to its neighbours, in the order of the declarations: in one piece, because each run visits all of
     /// them. An edge says whether the dependent node requires the other one.
-    dependents: Csr<(), bool>,
-    dependencies: Csr<(), bool>,
+    dependents: Csr<(), Words>,
+    dependencies: Csr<(), Words>,
     /// The number of neighbours of each node, which each run counts down in a copy.
     dependent_counts: Vec<u32>,
-    dependency_counts: Vec<u32>,
     depths: Vec<usize>,
     /// The nodes by depth, then by declaration: each one after its dependencies.
     order: Vec<NodeId>,
@@ -73,18 +113,18 @@ impl Graph {
         N: AsRef<str>,
         D: IntoIterator<Item: AsRef<str>>,
     {
-        let after = |(name, after): (N, D)| (name, after.into_iter().map(|other| (other, false)));
+        let after = |(name, after): (N, D)| (name, after.into_iter().map(|other| (other, Word::After)));
         Self::of_words(declarations.into_iter().map(after))
     }
 
-    /// The same, where each node also says of each dependency whether it requires that one.
+    /// The same, where each node also says by which word it depends on each. Several words about the same one count together.
     ///
     /// # Errors
     /// [`BuildError`] with all mistakes.
     pub fn of_words<N, D, O>(declarations: impl IntoIterator<Item = (N, D)>) -> Result<Self, BuildError>
     where
         N: AsRef<str>,
-        D: IntoIterator<Item = (O, bool)>,
+        D: IntoIterator<Item = (O, Word)>,
         O: AsRef<str>,
     {
         wiring::build(declarations)
@@ -134,15 +174,19 @@ impl Graph {
         self.dependents.neighbors_slice(node.0).iter().copied().map(NodeId)
     }
 
-    /// The same, and whether each requires the node.
-    pub(in crate::workflow) fn edges_from(&self, node: NodeId) -> impl Iterator<Item = (NodeId, bool)> + '_ {
+    /// The same, and the words of each.
+    pub(in crate::workflow) fn edges_from(&self, node: NodeId) -> impl Iterator<Item = (NodeId, Words)> + '_ {
         self.dependents_of(node).zip(self.dependents.edges_slice(node.0).iter().copied())
+    }
+
+    /// The direct dependencies of the node, and its words about each.
+    pub(in crate::workflow) fn edges_to(&self, node: NodeId) -> impl Iterator<Item = (NodeId, Words)> + '_ {
+        self.dependencies_of(node).zip(self.dependencies.edges_slice(node.0).iter().copied())
     }
 
     /// The nodes that the node requires.
     pub(in crate::workflow) fn required_by(&self, node: NodeId) -> impl Iterator<Item = NodeId> + '_ {
-        let words = self.dependencies.edges_slice(node.0);
-        self.dependencies_of(node).zip(words).filter(|(_, requires)| **requires).map(|(other, _)| other)
+        self.edges_to(node).filter(|(_, words)| words.has(Word::Requires)).map(|(other, _)| other)
     }
 
     /// For each node the number of nodes that depend on it.
@@ -150,19 +194,23 @@ impl Graph {
         &self.dependent_counts
     }
 
-    /// For each node the number of nodes that it depends on.
-    pub(in crate::workflow) fn dependency_counts(&self) -> &[u32] {
-        &self.dependency_counts
-    }
-
     /// The nodes that depend on the node, directly or through others.
     #[must_use]
     pub fn transitive_dependents_of(&self, node: NodeId) -> Vec<NodeId> {
+        self.reached(node, |_| true)
+    }
+
+    /// Whether a node never runs before another one, which it comes after directly or through others.
+    pub(in crate::workflow) fn comes_after(&self, node: NodeId, other: NodeId) -> bool {
+        self.reached(other, Words::is_order).contains(&node)
+    }
+
+    fn reached(&self, from: NodeId, by: impl Fn(Words) -> bool) -> Vec<NodeId> {
         let mut found = vec![false; self.len()];
-        let mut open = vec![node];
+        let mut open = vec![from];
         while let Some(next) = open.pop() {
-            for dependent in self.dependents_of(next) {
-                if !std::mem::replace(&mut found[dependent.index()], true) {
+            for (dependent, words) in self.edges_from(next) {
+                if by(words) && !std::mem::replace(&mut found[dependent.index()], true) {
                     open.push(dependent);
                 }
             }
@@ -184,10 +232,11 @@ impl Graph {
 
     fn joined(&self, node: NodeId, other: NodeId) -> Self {
         let words = |of: NodeId| {
-            let known = self.dependencies_of(of).zip(self.dependencies.edges_slice(of.0).iter().copied());
-            known.chain((of == other).then_some((node, false)))
+            let known =
+                self.edges_to(of).flat_map(|(before, words)| words.each().map(move |word| (before, word)));
+            known.chain((of == other).then_some((node, Word::After)))
         };
-        let named = |of: NodeId| words(of).map(|(before, requires)| (self.name(before), requires));
+        let named = |of: NodeId| words(of).map(|(before, word)| (self.name(before), word));
         Self::of_words(self.nodes().map(|of| (self.name(of), named(of)))).unwrap_or_else(|_| self.clone())
     }
 

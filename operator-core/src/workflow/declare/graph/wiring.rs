@@ -8,26 +8,26 @@ use petgraph::{
     graph::{DiGraph, NodeIndex},
 };
 
-use super::{Graph, NodeId};
+use super::{Graph, NodeId, Word, Words};
 use crate::workflow::{BuildError, Mistake};
 
 pub(super) fn build<N, D, O>(declarations: impl IntoIterator<Item = (N, D)>) -> Result<Graph, BuildError>
 where
     N: AsRef<str>,
-    D: IntoIterator<Item = (O, bool)>,
+    D: IntoIterator<Item = (O, Word)>,
     O: AsRef<str>,
 {
-    let declared: Vec<(N, Vec<(O, bool)>)> = declarations
+    let declared: Vec<(N, Vec<(O, Word)>)> = declarations
         .into_iter()
         .map(|(name, dependencies)| (name, dependencies.into_iter().collect()))
         .collect();
     let mut wiring = Wiring::new(declared.iter().map(|(name, _)| name.as_ref()).collect());
     wiring.check_names();
-    let words: Vec<Vec<(NodeId, bool)>> = declared
+    let words: Vec<Vec<(NodeId, Words)>> = declared
         .iter()
         .enumerate()
         .map(|(position, (_, others))| {
-            wiring.resolve(position, others.iter().map(|(other, requires)| (other.as_ref(), *requires)))
+            wiring.resolve(position, others.iter().map(|(other, word)| (other.as_ref(), *word)))
         })
         .collect();
     let dependencies: Vec<Vec<NodeId>> =
@@ -47,16 +47,15 @@ where
     }
     let mut order: Vec<NodeId> = edges.node_indices().map(NodeId::from).collect();
     order.sort_by_key(|node| depths[node.index()]);
-    let edges: Vec<(u32, u32, bool)> = (0..)
+    let edges: Vec<(u32, u32, Words)> = (0..)
         .zip(&words)
-        .flat_map(|(to, others)| others.iter().map(move |(from, requires)| (from.0, to, *requires)))
+        .flat_map(|(to, others)| others.iter().map(move |(from, words)| (from.0, to, *words)))
         .collect();
-    let turned = edges.iter().map(|(from, to, requires)| (*to, *from, *requires)).collect();
+    let turned = edges.iter().map(|(from, to, words)| (*to, *from, *words)).collect();
     let (dependents, dependencies) = (neighbours(declared.len(), edges), neighbours(declared.len(), turned));
     Ok(Graph {
         names: wiring.names.iter().map(|name| Box::from(*name)).collect(),
         dependent_counts: counts(&dependents),
-        dependency_counts: counts(&dependencies),
         dependents,
         dependencies,
         depths,
@@ -65,7 +64,7 @@ where
 }
 
 /// That number of nodes with these edges.
-fn neighbours(nodes: usize, mut edges: Vec<(u32, u32, bool)>) -> Csr<(), bool> {
+fn neighbours(nodes: usize, mut edges: Vec<(u32, u32, Words)>) -> Csr<(), Words> {
     edges.sort_unstable();
     let mut neighbours = Csr::from_sorted_edges(&edges).expect("they were sorted just now");
     // Nodes without edges after the last one that has some.
@@ -75,7 +74,7 @@ fn neighbours(nodes: usize, mut edges: Vec<(u32, u32, bool)>) -> Csr<(), bool> {
     neighbours
 }
 
-fn counts(neighbours: &Csr<(), bool>) -> Vec<u32> {
+fn counts(neighbours: &Csr<(), Words>) -> Vec<u32> {
     let all = 0..neighbours.node_count();
     all.map(|node| u32::try_from(neighbours.out_degree(NodeId::of(node).0)).unwrap_or(u32::MAX)).collect()
 }
@@ -110,29 +109,34 @@ impl<'a> Wiring<'a> {
         }
     }
 
-    /// The known dependencies of a node, sorted and without duplicates, and whether it requires each.
+    /// The known dependencies of a node, sorted and without duplicates, and the words about each.
     fn resolve<'b>(
         &mut self,
         position: usize,
-        dependencies: impl Iterator<Item = (&'b str, bool)>,
-    ) -> Vec<(NodeId, bool)> {
+        dependencies: impl Iterator<Item = (&'b str, Word)>,
+    ) -> Vec<(NodeId, Words)> {
         let name = self.names[position];
-        let mut found = Vec::new();
-        for (dependency, requires) in dependencies {
+        let mut found: Vec<(NodeId, Words)> = Vec::new();
+        for (dependency, word) in dependencies {
             let node = if name.is_empty() { format!("#{}", position + 1) } else { name.to_owned() };
             if !name.is_empty() && dependency == name {
                 self.mistakes.push(Mistake::SelfDependency { node });
             } else if let Some(dependency) = self.known.get(dependency) {
-                found.push((*dependency, requires));
+                found.push((*dependency, Words::of(word)));
             } else {
                 let nearest = self.nearest(name, dependency);
                 let dependency = dependency.to_owned();
                 self.mistakes.push(Mistake::UnknownDependency { node, dependency, nearest });
             }
         }
-        // The stronger word comes first, and stays.
-        found.sort_unstable_by_key(|(node, requires)| (*node, !requires));
-        found.dedup_by_key(|(node, _)| *node);
+        found.sort_unstable();
+        found.dedup_by(|(node, words), (kept, all)| {
+            let is_same = node == kept;
+            if is_same {
+                *all = all.and(*words);
+            }
+            is_same
+        });
         found
     }
 

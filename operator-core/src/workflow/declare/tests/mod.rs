@@ -18,7 +18,7 @@ use k8s_openapi::api::{
     networking::v1::Ingress,
 };
 
-use super::{NodeRef, declared::node, reference::the, wire::Wire as _};
+use super::{Predecessor, declared::node, reference::the, wire::Wire as _};
 
 use crate::{
     dependent::{
@@ -206,9 +206,9 @@ fn every_form_is_a_node_that_is_called_like_its_function() {
                   Records";
     assert_eq!(names.join(" "), golden);
     let name = |key| built.any().node_name(&key).map(str::to_owned);
-    assert_eq!(name(NodeRef::<Pod, _>::key(web)).as_deref(), Some("web"));
-    assert_eq!(name(NodeRef::<Pod, _>::key(the::<Records>())).as_deref(), Some("Records"));
-    assert_eq!(name(NodeRef::<Pod, _>::key(b::map)), None);
+    assert_eq!(name(Predecessor::<Pod, _>::key(web)).as_deref(), Some("web"));
+    assert_eq!(name(Predecessor::<Pod, _>::key(the::<Records>())).as_deref(), Some("Records"));
+    assert_eq!(name(Predecessor::<Pod, _>::key(b::map)), None);
 }
 
 #[test]

@@ -2,7 +2,8 @@
 
 use super::*;
 
-/// The declarations, with what the nodes answer that don't answer [`Answers::FINE`]. A name with `!` is required.
+/// The declarations, with what the nodes answer that don't answer [`Answers::FINE`]. A name with `!` is required, with `>` it
+/// only has to be applied; the node starts after one with `?`, or `.` if it has started.
 fn run(
     kind: Kind,
     declared: &[(&str, &[&'static str])],
@@ -18,21 +19,41 @@ fn run_with_reads(
     special: &[(&str, Answers)],
     reads: &[(&str, &str)],
 ) -> (Vec<String>, Vec<String>) {
-    let word = |name: &&'static str| (name.trim_end_matches('!'), name.ends_with('!'));
+    let bare = |name: &'static str| name.trim_end_matches(['!', '>', '?', '.']);
+    let word = |name: &&'static str| {
+        let word = match name.as_bytes().last() {
+            Some(b'!') => Word::Requires,
+            Some(b'>') => Word::InOrder,
+            Some(b'?' | b'.') => Word::StartsAfter,
+            _ => Word::After,
+        };
+        (bare(name), word)
+    };
     let words = declared.iter().map(|(name, others)| (*name, others.iter().map(word).collect::<Vec<_>>()));
     let graph = Graph::of_words(words).unwrap();
     let of = |edges: &dyn Fn(NodeId) -> Vec<NodeId>| {
         graph.nodes().map(|node| edges(node).into_iter().map(NodeId::index).collect()).collect()
     };
     let depends = of(&|node| graph.dependencies_of(node).collect());
-    let requires = of(&|node| graph.required_by(node).collect());
+    let by = |word: Word| {
+        of(&|node| {
+            graph.edges_to(node).filter(|(_, words)| words.has(word)).map(|(other, _)| other).collect()
+        })
+    };
+    let (requires, starts, in_order) = (by(Word::Requires), by(Word::StartsAfter), by(Word::InOrder));
+    let position = |name: &str| graph.node(name).unwrap().index();
+    let unstarted = declared.iter().flat_map(|(name, others)| {
+        let others = others.iter().filter(|other| other.ends_with('?'));
+        others.map(move |other| (position(name), position(bare(other))))
+    });
+    let unstarted = unstarted.collect();
     let mut answers = vec![Answers::FINE; graph.len()];
     for (name, answer) in special {
         answers[graph.node(name).unwrap().index()] = *answer;
     }
     let at = |name: &str| graph.node(name).unwrap().index();
     let reads = reads.iter().map(|(made, by)| (at(made), at(by))).collect();
-    let scenario = Scenario { graph, depends, requires, reads, answers };
+    let scenario = Scenario { graph, depends, requires, starts, in_order, unstarted, reads, answers };
     let trace = scenario.run(kind, &[0]);
     let graph = &scenario.graph;
     let steps = trace.asked().into_iter().filter_map(|step| {
@@ -48,12 +69,17 @@ fn run_with_reads(
     });
     let fates = trace.fates.iter().map(|fate| match fate {
         Fate::Blocked { by, because } => format!("Blocked by {}: {because:?}", graph.name(*by)),
+        Fate::Starting { by, because } => format!("Starting after {}: {because:?}", graph.name(*by)),
         Fate::RemovalBlocked { by, because } => {
             format!("RemovalBlocked by {}: {because:?}", graph.name(*by))
         }
         own => format!("{own:?}"),
     });
     (steps.collect(), fates.collect())
+}
+
+const fn reconciled(reconciled: Reconciled) -> Answers {
+    Answers { reconciled, ..Answers::FINE }
 }
 
 const fn checked(checked: Checked) -> Answers {
@@ -238,4 +264,27 @@ fn a_workflow_without_nodes_ends_as_it_starts() {
     assert!(plan.is_applied() && steps.is_empty());
     plan.remove(&[], &mut steps);
     assert!(plan.is_finished() && steps.is_empty());
+}
+
+#[test]
+fn a_node_that_has_started_does_not_wait_for_what_it_starts_after() {
+    let not_ready = [("database", reconciled(Reconciled::NotReady))];
+    let (steps, fates) = run(Kind::Reconcile, &[("database", &[]), ("web", &["database?"])], &not_ready);
+    assert_eq!(steps, ["check database", "reconcile database", "judge web"]);
+    assert_eq!(fates, ["NotReady", "Starting after database: NotReady"]);
+    let (steps, fates) = run(Kind::Reconcile, &[("database", &[]), ("web", &["database."])], &not_ready);
+    assert_eq!(steps, ["check database", "check web", "reconcile database", "reconcile web"]);
+    assert_eq!(fates, ["NotReady", "Ready"]);
+}
+
+#[test]
+fn what_is_in_order_waits_until_the_other_one_was_applied() {
+    let declared: [(&str, &[&str]); 3] =
+        [("config", &[]), ("server", &["config>"]), ("worker", &["config>", "server>"])];
+    let (_, fates) = run(Kind::Reconcile, &declared, &[("config", reconciled(Reconciled::NotReady))]);
+    assert_eq!(fates, ["NotReady", "Ready", "Ready"]);
+    let (_, fates) = run(Kind::Reconcile, &declared, &[("config", checked(Checked::Hold))]);
+    assert_eq!(fates, ["Held", "Blocked by config: Held", "Blocked by config: Held"]);
+    let (_, fates) = run(Kind::Reconcile, &declared, &[("server", checked(Checked::Remove))]);
+    assert_eq!(fates, ["Ready", "Gone", "Ready"]);
 }

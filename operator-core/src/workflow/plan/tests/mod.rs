@@ -9,8 +9,8 @@ mod order;
 mod reconcile;
 mod scenario;
 
-use super::*;
-use crate::workflow::{Graph, NodeId};
+use super::{wait::Wait, *};
+use crate::workflow::{Graph, NodeId, Word};
 use model::Model;
 use scenario::{Answers, Event, Kind, Scenario, Trace, orders, scenarios};
 

@@ -44,8 +44,12 @@ impl Model {
 
     fn apply(&mut self, scenario: &Scenario, node: usize) {
         let answers = scenario.answers[node];
-        let is_passed = |other: &usize| self.is_out(*other) || self.own[*other] == Some(Fate::Ready);
-        let waits = !scenario.depends[node].iter().all(is_passed);
+        let is_passed = |other: usize| match self.own[other] {
+            _ if self.is_out(other) => true,
+            Some(Fate::NotReady) => scenario.wait(node, other) == Wait::Applied,
+            own => own == Some(Fate::Ready),
+        };
+        let waits = !scenario.awaited(node).all(is_passed);
         let doomed = scenario.requires[node].iter().any(|other| self.is_out(*other));
         let reconciled =
             if answers.reconciled == Reconciled::Open { answers.again } else { answers.reconciled };
@@ -108,17 +112,37 @@ impl Model {
     }
 
     fn blocked(&self, scenario: &Scenario, node: usize) -> Fate {
+        let first = |is_start: bool| -> Option<Fate> {
+            let starts = |other: &usize| scenario.unstarted.contains(&(node, *other));
+            let only = is_start.then(|| scenario.awaited(node).filter(starts).collect());
+            self.blamed(scenario, node, only)
+        };
+        match (self.unwanted.contains(&node), first(true)) {
+            (false, Some(Fate::Blocked { by, because })) => Fate::Starting { by, because },
+            _ => first(false).unwrap_or_else(|| panic!("nobody is to blame for node {node}")),
+        }
+    }
+
+    /// The nearest node to blame; `only`: of the nodes before this one, these alone are looked at.
+    fn blamed(&self, scenario: &Scenario, node: usize, mut only: Option<BTreeSet<usize>>) -> Option<Fate> {
         let removal = self.unwanted.contains(&node);
         let keeps = scenario.keeps();
         let mut ring = BTreeSet::from([node]);
         // One ring of neighbours after the other; the first in the nearest ring is to blame.
         for _ in 0..scenario.depends.len() {
             let neighbour = |other: &usize| {
-                let towards = |from: &usize| scenario.depends[*from].contains(other);
+                let towards = |from: &usize| match scenario.wait(*from, *other) {
+                    Wait::No => false,
+                    Wait::Applied => self.own[*other] != Some(Fate::NotReady),
+                    Wait::Ready => true,
+                };
                 let away = |from: &usize| keeps[*other].contains(from);
                 if removal { ring.iter().any(away) } else { ring.iter().any(towards) }
             };
-            let next: BTreeSet<usize> = (0..scenario.depends.len()).filter(neighbour).collect();
+            let mut next: BTreeSet<usize> = (0..scenario.depends.len()).filter(neighbour).collect();
+            if let Some(only) = only.take() {
+                next = next.intersection(&only).copied().collect();
+            }
             for other in &next {
                 let by = scenario.node(*other);
                 let keeps = self.swept.contains(other) && scenario.answers[*other].swept == Swept::Kept;
@@ -136,13 +160,13 @@ impl Model {
                     None => None,
                 };
                 if let Some(blamed) = blamed {
-                    return blamed;
+                    return Some(blamed);
                 }
             }
             // A node doesn't wait for what comes before one that isn't wanted.
             let waits = |other: &usize| self.own[*other].is_none() && !self.unwanted.contains(other);
             ring = next.into_iter().filter(|other| removal || waits(other)).collect();
         }
-        panic!("nobody is to blame for node {node}")
+        None
     }
 }

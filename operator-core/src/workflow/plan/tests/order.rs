@@ -22,17 +22,22 @@ proptest! {
     fn a_node_runs_once_what_it_comes_after_is_ready_or_out(scenario in scenarios(), order in orders()) {
         let trace = scenario.run(Kind::Reconcile, &order);
         let out = |node: &usize| trace.fates[*node].is_out();
-        let (mut ready, mut answered) = (BTreeSet::new(), BTreeSet::new());
+        let (mut applied, mut answered) = (BTreeSet::new(), BTreeSet::new());
         for event in &trace.events {
             match *event {
                 Event::Asked(step @ (Step::Check(node) | Step::Reconcile(node))) => {
                     for before in &scenario.depends[node.index()] {
-                        let passed = ready.contains(before) || (out(before) && answered.contains(before));
+                        let is_far_enough = match scenario.wait(node.index(), *before) {
+                            Wait::No => true,
+                            Wait::Applied => applied.contains(before),
+                            Wait::Ready => applied.contains(before) && trace.fates[*before] != Fate::NotReady,
+                        };
+                        let passed = is_far_enough || (out(before) && answered.contains(before));
                         prop_assert!(passed, "{step:?} comes before node {before} has come to an end");
                     }
                 }
-                Event::Answered(Step::Reconcile(node)) if trace.fates[node.index()] != Fate::NotReady => {
-                    ready.insert(node.index());
+                Event::Answered(Step::Reconcile(node)) => {
+                    applied.insert(node.index());
                 }
                 Event::Answered(Step::Check(node) | Step::Judge(node)) => {
                     answered.insert(node.index());

@@ -59,7 +59,7 @@ proptest! {
         let trace = scenario.run(Kind::Reconcile, &order);
         for node in 0..scenario.depends.len() {
             let held = |before: &usize| matches!(trace.fates[*before], Fate::Held | Fate::Waiting);
-            if scenario.depends[node].iter().any(held) {
+            if scenario.awaited(node).any(|before| held(&before)) {
                 prop_assert!(!touched(&trace, node, runs), "node {} runs behind one that is held", node);
             }
         }
@@ -105,7 +105,7 @@ proptest! {
             prop_assert_eq!(fine.fates[node], failing.fates[node], "node {}", node);
         }
         if failing.fates[which] == Fate::Failed {
-            for node in (0..scenario.depends.len()).filter(|node| scenario.depends[*node].contains(&which)) {
+            for node in (0..scenario.depends.len()).filter(|node| scenario.wait(*node, which) != Wait::No) {
                 prop_assert!(!touched(&failing, node, runs), "node {} runs behind the failed one", node);
             }
             for node in scenario.before(which) {

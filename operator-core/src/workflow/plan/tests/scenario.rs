@@ -80,6 +80,12 @@ pub(super) struct Scenario {
     pub(super) depends: Vec<BTreeSet<usize>>,
     /// Those of them that are required.
     pub(super) requires: Vec<BTreeSet<usize>>,
+    /// Those of the others after which the node only starts.
+    pub(super) starts: Vec<BTreeSet<usize>>,
+    /// Those of the others that only have to be applied.
+    pub(super) in_order: Vec<BTreeSet<usize>>,
+    /// The nodes that haven't started, each with one after which it starts.
+    pub(super) unstarted: BTreeSet<(usize, usize)>,
     /// Pairs of nodes of which the second one reads what the first one has made; some would close a circle.
     pub(super) reads: Vec<(usize, usize)>,
     pub(super) answers: Vec<Answers>,
@@ -117,7 +123,11 @@ pub(super) struct Driven<'g> {
 impl<'g> Driven<'g> {
     pub(super) fn new(kind: Kind, scenario: &'g Scenario) -> Self {
         let plan = match kind {
-            Kind::Reconcile => Plan::reconcile(&scenario.graph),
+            Kind::Reconcile => {
+                let starts = scenario.unstarted.iter();
+                let starts = starts.map(|(node, other)| (scenario.node(*node), scenario.node(*other)));
+                Plan::reconcile(&scenario.graph).starting(starts.collect())
+            }
             Kind::Cleanup => Plan::cleanup(&scenario.graph),
         };
         let node = |position: usize| scenario.node(position);
@@ -155,6 +165,24 @@ impl<'g> Driven<'g> {
 impl Scenario {
     pub(super) fn node(&self, position: usize) -> NodeId {
         self.graph.nodes().nth(position).unwrap()
+    }
+
+    /// How far the other one has to be for the node, if it is wanted.
+    pub(super) fn wait(&self, node: usize, other: usize) -> Wait {
+        if !self.depends[node].contains(&other) {
+            Wait::No
+        } else if self.starts[node].contains(&other) {
+            if self.unstarted.contains(&(node, other)) { Wait::Ready } else { Wait::No }
+        } else if self.in_order[node].contains(&other) {
+            Wait::Applied
+        } else {
+            Wait::Ready
+        }
+    }
+
+    /// Those before a node for which it waits in some way.
+    pub(super) fn awaited(&self, node: usize) -> impl Iterator<Item = usize> {
+        self.depends[node].iter().copied().filter(move |other| self.wait(node, *other) != Wait::No)
     }
 
     /// Runs to the end. The order says which of the steps that are open is answered next.
@@ -221,7 +249,7 @@ impl Scenario {
 
 /// Up to eleven nodes. A node depends on some of those before it, but they are declared in any order.
 pub(super) fn scenarios() -> impl Strategy<Value = Scenario> {
-    let nodes = vec((any::<u16>(), any::<u16>(), any::<u8>(), any::<u64>()), 0..12);
+    let nodes = vec((any::<u16>(), any::<(u16, u32)>(), any::<u8>(), any::<u64>()), 0..12);
     (nodes, vec((any::<usize>(), any::<usize>()), 0..5)).prop_map(|(nodes, reads)| {
         let mut declared: Vec<usize> = (0..nodes.len()).collect();
         declared.sort_by_key(|node| nodes[*node].2);
@@ -229,21 +257,37 @@ pub(super) fn scenarios() -> impl Strategy<Value = Scenario> {
         let depends: Vec<BTreeSet<usize>> = declared
             .iter()
             .map(|node| {
-                let bits = nodes[*node].0 & nodes[*node].1;
+                let bits = nodes[*node].0 & nodes[*node].1.0;
                 (0..*node).filter(|before| bits & (1 << before) != 0).map(position).collect()
             })
             .collect();
-        // Half of the words are the stronger one.
-        let requires: Vec<BTreeSet<usize>> = declared
-            .iter()
-            .zip(&depends)
-            .map(|(node, others)| {
-                let is_required = |other: &&usize| (nodes[*node].3 >> 48) & (1 << **other) != 0;
-                others.iter().filter(is_required).copied().collect()
-            })
+        let chosen = |is: &dyn Fn(u64, u32, usize) -> bool| -> Vec<BTreeSet<usize>> {
+            let of = |(node, others): (&usize, &BTreeSet<usize>)| {
+                let (words, weaker) = (nodes[*node].3 >> 48, nodes[*node].1.1);
+                others.iter().filter(|other| is(words, weaker, **other)).copied().collect()
+            };
+            declared.iter().zip(&depends).map(of).collect()
+        };
+        // Half of the words are the strongest one, and half of the others the weaker two.
+        let requires = chosen(&|words, _, other| words & (1 << other) != 0);
+        let starts =
+            chosen(&|words, weaker, other| words & (1 << other) == 0 && weaker >> (2 * other) & 3 == 3);
+        let in_order =
+            chosen(&|words, weaker, other| words & (1 << other) == 0 && weaker >> (2 * other) & 3 == 2);
+        let unstarted = (0..depends.len())
+            .flat_map(|node| starts[node].iter().map(move |other| (node, *other)))
+            .filter(|(node, other)| nodes[declared[*node]].3 >> (other + 17) & 1 == 0)
             .collect();
-        let words = depends.iter().zip(&requires).enumerate().map(|(at, (others, required))| {
-            let word = |other: &usize| (format!("node-{other}"), required.contains(other));
+        let words = depends.iter().enumerate().map(|(at, others)| {
+            let word = |other: &usize| {
+                let word = match other {
+                    other if requires[at].contains(other) => Word::Requires,
+                    other if starts[at].contains(other) => Word::StartsAfter,
+                    other if in_order[at].contains(other) => Word::InOrder,
+                    _ => Word::After,
+                };
+                (format!("node-{other}"), word)
+            };
             (format!("node-{at}"), others.iter().map(word).collect::<Vec<_>>())
         });
         let graph = Graph::of_words(words).unwrap();
@@ -251,7 +295,7 @@ pub(super) fn scenarios() -> impl Strategy<Value = Scenario> {
         let count = nodes.len().max(1);
         let reads = reads.into_iter().map(|(made, by)| (made % count, by % count));
         let reads = reads.filter(|_| !nodes.is_empty()).collect();
-        Scenario { graph, depends, requires, reads, answers }
+        Scenario { graph, depends, requires, starts, in_order, unstarted, reads, answers }
     })
 }
 

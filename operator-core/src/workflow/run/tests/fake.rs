@@ -17,7 +17,7 @@ use crate::{
     results::{Operation, ReconcileResult, Secondary},
     workflow::{
         RecordNode,
-        declare::{NodeKey, NodeRef, OneOf},
+        declare::{NodeKey, NodeRef, OneOf, Predecessor},
     },
 };
 
@@ -27,14 +27,16 @@ pub(super) type Node = RecordNode<ConfigMap, OneOf<String>>;
 /// Names the node of a [`Fake`].
 pub(super) struct Called(pub(super) &'static str);
 
+impl Predecessor<ConfigMap, Called> for Called {
+    fn key(self) -> NodeKey {
+        NodeKey::of::<Fake>().called(Some(Arc::from(self.0)))
+    }
+}
+
 impl NodeRef<ConfigMap, Called> for Called {
     type Seen = ();
 
     fn seen(_: &[Secondary]) {}
-
-    fn key(self) -> NodeKey {
-        NodeKey::of::<Fake>().called(Some(Arc::from(self.0)))
-    }
 }
 
 /// What a dependent that is outside the cluster and never deletes may do.

@@ -13,7 +13,7 @@ use crate::{
     properties::daily,
     results::{NodeResult, NodeState, WorkflowResult},
     workflow::{
-        Graph, NodeId,
+        Graph, NodeId, Word,
         plan::{Checked, Fate, Plan, Reconciled, Removed, Step, Swept},
     },
 };
@@ -64,7 +64,9 @@ fn scenario() -> impl Strategy<Value = Scenario> {
 
 impl Scenario {
     fn graph(&self) -> Graph {
-        let word = |(other, requires): &(usize, bool)| (other.to_string(), *requires);
+        let word = |(other, requires): &(usize, bool)| {
+            (other.to_string(), if *requires { Word::Requires } else { Word::After })
+        };
         let words = self.depends.iter().map(|depends| depends.iter().map(word).collect::<Vec<_>>());
         let nodes = words.enumerate().map(|(node, words)| (node.to_string(), words));
         Graph::of_words(nodes).expect("a node depends on those before it")
