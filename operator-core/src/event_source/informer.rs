@@ -379,7 +379,15 @@ impl SourceDeclaration for Declared {
             true if self.secondaries.selects() || self.marked => Shows::Some,
             true => Shows::All,
         };
-        sources.add_secondary(Arc::new(AnySecondary { of: *of, informer, events, resource_type, shows }));
+        let identity = Arc::default();
+        sources.add_secondary(Arc::new(AnySecondary {
+            of: *of,
+            informer,
+            events,
+            resource_type,
+            shows,
+            identity,
+        }));
     }
 }
 

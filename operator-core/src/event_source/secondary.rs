@@ -74,6 +74,8 @@ pub(crate) struct AnySecondary {
     pub(super) events: Arc<SecondaryEvents>,
     pub(super) resource_type: ResourceType,
     pub(super) shows: Shows,
+    /// Distinguishes it from all others.
+    pub(super) identity: Arc<()>,
 }
 
 /// The objects in its namespaces that a source shows.
@@ -95,6 +97,11 @@ impl AnySecondary {
     /// The Rust type of its objects.
     pub(crate) fn of(&self) -> RustType {
         self.of
+    }
+
+    /// Distinguishes it from all others.
+    pub(crate) fn identity(&self) -> &Arc<()> {
+        &self.identity
     }
 
     /// The objects that it shows.

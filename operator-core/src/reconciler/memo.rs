@@ -12,6 +12,13 @@ type Value = Arc<dyn Any + Send + Sync>;
 #[derive(Clone, Debug, Default)]
 pub(crate) struct MemoKey(Arc<()>);
 
+impl MemoKey {
+    /// The key of what is known of something with this identity.
+    pub(crate) fn of(identity: &Arc<()>) -> Self {
+        Self(Arc::clone(identity))
+    }
+}
+
 /// Values by their keys and primaries: a run may work on a primary other than its own.
 ///
 /// The keys are addresses. An address stays in use as long as the value exists, because the memo also holds the key

@@ -1,8 +1,15 @@
 //! Deletes the objects that a node has made. Only the marks decide which these are: neither `desired` nor a mapper is called.
 
-use std::{collections::BTreeMap, sync::Arc};
+use std::{
+    collections::BTreeMap,
+    sync::{
+        Arc,
+        atomic::{AtomicUsize, Ordering},
+    },
+};
 
 use futures::FutureExt;
+use parking_lot::Mutex;
 
 use super::{
     OfPrimary,
@@ -16,10 +23,16 @@ use crate::{
         erased::{Answer, Deleted, Pruning},
     },
     operations::{Removed, live},
-    reconciler::{BoxError, Wants},
+    reconciler::{BoxError, MemoKey, Wants},
     resource::{AnyObject, KubeObject, Object, ObjectKey, ResourceType, label_value},
     results::{Leaving, ReconcileResult, Secondary},
 };
+
+/// So many objects of other nodes of a kind are looked at; if there are more, they are sorted by their nodes once in a run.
+const MANY: usize = 8;
+
+/// The keys of a primary's objects of a kind, by the values of their nodes' labels.
+type MadeByNodes = BTreeMap<String, Vec<ObjectKey>>;
 
 impl Managed {
     /// The objects that are left after a deletion: those `known` to the event source, or else those that only a read of
@@ -89,8 +102,41 @@ impl OfPrimary<'_> {
         &self,
         is_wanted: &dyn Fn(&ObjectKey) -> bool,
     ) -> Result<Vec<AnyObject>, Error> {
-        let is_other = |key: &ObjectKey, _: &TextObject| !is_wanted(key);
-        self.with_its_label(&is_other, |object| self.is_removable(object))
+        let source = self.managed.source(self.asked.context)?;
+        let (memo, primary) = (self.asked.context.memo(), self.asked.primary);
+        let key = MemoKey::of(source.identity());
+        let mut made = memo.known(&key, primary);
+        if made.is_none() {
+            let others = AtomicUsize::new(0);
+            let is_other = |key: &ObjectKey, _: &TextObject| {
+                let is = !is_wanted(key);
+                others.fetch_add(usize::from(is), Ordering::Relaxed);
+                is && (self.marks.beside || others.load(Ordering::Relaxed) <= MANY)
+            };
+            let found = self.with_its_label(&is_other, |object| self.is_removable(object))?;
+            // A reconciler may call its dependents several times in a run.
+            if others.into_inner() <= MANY || self.marks.beside {
+                return Ok(found);
+            }
+            // Each of many nodes of a kind would look at the objects of all others.
+            made = Some(memo.keep(&key, primary, self.made_by_nodes()?));
+        }
+        let made = made.as_deref().and_then(|made: &MadeByNodes| made.get(&self.marks.node));
+        let others = made.into_iter().flatten().filter(|key| !is_wanted(key));
+        let found = others.filter_map(|key| source.informer().lazy(key));
+        Ok(found.filter(|object| self.is_removable(&**object)).collect())
+    }
+
+    /// The keys of all objects with the primary's label, by the label of the node.
+    fn made_by_nodes(&self) -> Result<MadeByNodes, Error> {
+        let made = Mutex::new(MadeByNodes::new());
+        let note = |key: &ObjectKey, object: &TextObject| {
+            let node = object.label(self.marks.of.names().node()).unwrap_or_default();
+            made.lock().entry(node).or_default().push(key.clone());
+            false
+        };
+        self.with_its_label(&note, |_| false)?;
+        Ok(made.into_inner())
     }
 
     /// Of these objects, which the node no longer wants, those that no other node wants; and what stays because it isn't
