@@ -7,7 +7,7 @@ use integration_tests::{PublicItem, public_items, second_paths};
 use crate::sources;
 
 /// The crates whose users are other people, and the lists of what they can name.
-const CRATES: &[&str] = &["operator-core"];
+const CRATES: &[&str] = &["operator-core", "operator-core/component"];
 
 /// Names of a prelude that are items of another module don't count: a prelude names items a second time.
 fn items(package: &str) -> Vec<PublicItem> {
@@ -48,7 +48,7 @@ fn the_list_of_public_items_is_the_committed_one() {
 }
 
 /// Each public name is one more for a reader to pass by, and a promise to keep. The page *Style* has these numbers.
-const MOST_SHOWN: usize = 256;
+const MOST_SHOWN: usize = 266;
 const MOST_MODULES: usize = 29;
 /// The names that an operator needs in every file: everything else is imported by name.
 const MOST_IN_THE_PRELUDE: usize = 28;

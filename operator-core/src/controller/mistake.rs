@@ -158,6 +158,16 @@ fn wiring(mistake: &workflow::Mistake) -> Mistake {
             "a group is identified by its name",
             "another name for each of them",
         ),
+        Wiring::NotInGroup { node, group } => Mistake::new(
+            format!("the {group} says something of `{node}`"),
+            "that is not one of its nodes",
+            format!("`{node}` as one of its nodes, or leave the word out"),
+        ),
+        Wiring::ClaimedTwice { what, groups } => Mistake::new(
+            format!("{what} is claimed by several groups: {}", groups.join(" and ")),
+            "each would undo what the other one says",
+            "another one for each of them",
+        ),
         Wiring::AfterItself { node, other } => Mistake::new(
             format!("`{node}` comes after `{other}`"),
             "one of the two is part of the other",

@@ -3,11 +3,10 @@
 use std::{collections::BTreeSet, fmt, marker::PhantomData, sync::Arc};
 
 use futures::{FutureExt, future::BoxFuture};
-use kube::core::DynamicObject;
 use parking_lot::Mutex;
 
 use super::{
-    Capabilities, Declaration, Deletion,
+    Capabilities, Changes, Declaration, Deletion,
     function::{Judged, Want},
 };
 use crate::{
@@ -142,7 +141,7 @@ pub(crate) trait Engine: Send + Sync {
     }
 
     /// Changes what it wants by this function, too, and says whether it can. By default it can't.
-    fn add_change(&mut self, change: Arc<Editing>) -> bool {
+    fn add_change(&mut self, change: Changes) -> bool {
         let _ = change;
         false
     }
@@ -192,9 +191,6 @@ pub(crate) struct Gate {
     pub(crate) judged: Judged,
     pub(crate) wishes: Arc<dyn Wishes>,
 }
-
-/// A change of an object of any kind.
-pub(crate) type Editing = dyn Fn(&mut DynamicObject, Asked<'_>) -> Result<(), BoxError> + Send + Sync;
 
 /// Decides whether a dependent wants anything to exist.
 pub(crate) trait Wishes: Send + Sync {
@@ -304,7 +300,7 @@ impl AnyDependent {
 
     /// What it wants is changed by this function, too. `of_primary`: that looks at nothing else. Has no effect on a clone, nor on
     /// records.
-    pub(crate) fn add_change(&mut self, change: Arc<Editing>, of_primary: bool) {
+    pub(crate) fn add_change(&mut self, change: Changes, of_primary: bool) {
         let Some(engine) = Arc::get_mut(&mut self.engine) else { return };
         if engine.add_change(change) && !of_primary {
             // What it wants isn't known before its turn.

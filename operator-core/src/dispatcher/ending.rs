@@ -74,8 +74,11 @@ impl Dispatcher {
                 RunFailure { kind, ..failure }
             }
         };
+        let mut again = None;
         if !said {
             let error = self.told(&failure, context);
+            // What conditions have asked for is done by a retry; the status function knows of the failure.
+            context.remembered().lock().forget_again_in();
             if let Err(unsaid) = self.write_status(Some(error), context).await {
                 if context.findings().primary_is_gone() {
                     return gone(report);
@@ -85,9 +88,10 @@ impl Dispatcher {
                 failure.kind = of_several([failure.kind, unsaid.kind]);
                 failure.panicked |= unsaid.panicked;
             }
+            again = context.remembered().lock().again_after();
         }
         report.failed(&failure);
-        Outcome::Failed { kind: failure.kind, not_before: context.findings().not_before() }
+        Outcome::Failed { kind: failure.kind, not_before: context.findings().not_before(), again }
     }
 
     /// Calls the status function, and writes the status. A primary that is gone has none; the status of a primary that

@@ -286,7 +286,7 @@ async fn a_run_that_is_dropped_at_any_await_leaves_nothing_behind() {
 async fn a_run_that_passes_its_deadline_fails_and_leaves_nothing_behind() {
     let world = World::new(Some(Duration::ZERO)).await;
     let outcome = world.dispatcher.dispatch(world.run()).await;
-    assert_eq!(outcome, Outcome::Failed { kind: FailureKind::Retryable, not_before: None });
+    assert_eq!(outcome, Outcome::Failed { kind: FailureKind::Retryable, not_before: None, again: None });
     world.assert_nothing_is_left(0).await;
 }
 
@@ -296,13 +296,13 @@ async fn only_a_primary_that_goes_with_its_namespace_is_not_tried_again() {
         let world = World::with_child_in(child_in, None).await;
         world.server.ending.lock().push(child_in);
         let outcome = world.dispatcher.dispatch(world.run()).await;
-        assert_eq!(outcome, Outcome::Failed { kind, not_before: None }, "{child_in}");
+        assert_eq!(outcome, Outcome::Failed { kind, not_before: None, again: None }, "{child_in}");
     }
 }
 
 #[tokio::test(start_paused = true)]
 async fn only_an_answer_that_names_the_primary_says_that_it_is_gone() {
-    let failed = Outcome::Failed { kind: FailureKind::Server, not_before: None };
+    let failed = Outcome::Failed { kind: FailureKind::Server, not_before: None, again: None };
     // A server that doesn't serve the kind just now answers 404 as well.
     for (details, outcome) in [(json!({ "name": "one" }), Outcome::Gone), (json!({}), failed)] {
         let world = World::new(None).await;

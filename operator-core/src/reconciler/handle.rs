@@ -179,6 +179,11 @@ impl Remembered {
         self.again_in = Some(self.again_in.map_or(delay, |known| known.min(delay)));
     }
 
+    /// Forgets when to run again.
+    pub(crate) fn forget_again_in(&mut self) {
+        self.again_in = None;
+    }
+
     /// Records that a step of the reconciler waits.
     pub(crate) fn note_awaited(&mut self, awaited: Awaited) {
         self.note_again_in(awaited.after);

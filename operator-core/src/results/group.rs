@@ -13,6 +13,10 @@ pub(crate) struct Grouped {
     /// The names of its nodes, in the order of their declaration.
     pub(crate) nodes: Vec<Arc<str>>,
     pub(crate) carried: Option<Carried>,
+    /// Values that are kept with its nodes, by their names.
+    pub(crate) of_nodes: Vec<(Arc<str>, Carried)>,
+    /// The names of the nodes that only read.
+    pub(crate) readers: Vec<Arc<str>>,
 }
 
 /// A group of the workflow with what a run did about its nodes. Returned by [`Run::groups`](crate::Run::groups).
@@ -38,6 +42,12 @@ impl<'r> GroupResult<'r> {
         self.group.nodes.iter().map(|name| &**name)
     }
 
+    /// Whether the node with that name is in the group, and only reads.
+    #[must_use]
+    pub fn only_reads(&self, node: &str) -> bool {
+        self.group.readers.iter().any(|name| **name == *node)
+    }
+
     /// The outcomes of its nodes, in the same order. Those that the run didn't reach are missing.
     #[must_use]
     pub fn nodes(&self) -> &[&'r NodeResult] {
@@ -48,6 +58,13 @@ impl<'r> GroupResult<'r> {
     #[must_use]
     pub fn carried<T: 'static>(&self) -> Option<&T> {
         self.group.carried.as_ref()?.downcast_ref()
+    }
+
+    /// The value of type `T` that the group carries for the node with that name.
+    #[must_use]
+    pub fn carried_of<T: 'static>(&self, node: &str) -> Option<&T> {
+        let of_node = self.group.of_nodes.iter().filter(|(name, _)| **name == *node);
+        of_node.map(|(_, value)| value).find_map(|value| value.downcast_ref())
     }
 }
 

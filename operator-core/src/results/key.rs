@@ -34,6 +34,15 @@ impl NodeKey {
         Self { called: name, ..self.clone() }
     }
 
+    /// The name that it was given, or else the default name; that of a group with the word.
+    pub(crate) fn called_or_short(&self) -> String {
+        match (&self.called, self.short()) {
+            (Some(_), _) if self.id == TypeId::of::<Group>() => self.to_string(),
+            (Some(called), _) => called.to_string(),
+            (None, short) => short.unwrap_or(self.name).to_owned(),
+        }
+    }
+
     /// The default name of the node: the last segment of the path without generics, `web` of `shop::children::web<T>`,
     /// and `page` of `<shop::WebPage as shop::Site>::page`. `None` for types without a name of their own: a closure,
     /// and a pointer to a function.

@@ -78,6 +78,22 @@ pub(crate) enum Mistake {
         /// How many groups have it.
         times: usize,
     },
+    /// Something is said of a node in a group that doesn't have it.
+    #[error("`{node}` isn't in the {group}, which says something of it")]
+    NotInGroup {
+        /// The path of the node.
+        node: String,
+        /// The group.
+        group: String,
+    },
+    /// Several groups claim the same.
+    #[error("{what} is claimed by several groups: {}", groups.join(" and "))]
+    ClaimedTwice {
+        /// What they claim.
+        what: String,
+        /// Their names.
+        groups: Vec<String>,
+    },
     /// A node comes after the group that it is in, or a group after itself or one of its nodes.
     #[error("`{node}` comes after `{other}`, of which one is part of the other; leave that out")]
     AfterItself {

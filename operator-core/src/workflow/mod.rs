@@ -42,8 +42,8 @@ pub(crate) mod plan;
 mod run;
 
 pub use crate::results::{
-    ConditionKind, GroupResult, NodeResult, NodeState, NodeStatus, Operation, ReconcileResult, Secondary,
-    Unwanted, WorkflowError as Error,
+    ConditionKind, GroupResult, NodeKey, NodeResult, NodeState, NodeStatus, Operation, ReconcileResult,
+    Secondary, Unwanted, WorkflowError as Error,
 };
 pub use conditions::activation::{Activation, Askers, Cluster};
 #[cfg(feature = "testing")]
@@ -55,7 +55,7 @@ pub use declare::group::{Group, group};
 pub(crate) use declare::into::Stage;
 #[doc(hidden)]
 pub use declare::into::{Declare, Declaring, IntoWorkflow};
-pub use declare::nodes::{AnyNodes, IntoNode};
+pub use declare::nodes::{AnyNodes, IntoNode, Nodes};
 pub use declare::record::RecordNode;
 pub use declare::reference::Predecessor;
 pub use declare::value::Value;

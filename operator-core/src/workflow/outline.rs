@@ -7,6 +7,8 @@ use std::{
     sync::Arc,
 };
 
+use crate::results::NodeKey;
+
 use super::{
     Graph, NodeId, Word,
     declare::{
@@ -39,6 +41,12 @@ pub(crate) struct Outline {
     pub(super) groups: Vec<OutlinedGroup>,
 }
 
+/// After what something starts, in words.
+pub(super) fn starts(after: &[(NodeKey, Word)]) -> impl Iterator<Item = String> {
+    let starts = after.iter().filter(|(_, word)| *word == Word::StartsAfter);
+    starts.map(|(other, _)| format!("starts after {}", other.called_or_short()))
+}
+
 /// A group in an outline.
 #[derive(Clone, Debug)]
 pub(crate) struct OutlinedGroup {
@@ -51,7 +59,7 @@ pub(crate) struct OutlinedGroup {
 impl OutlinedGroup {
     pub(super) fn of(group: &AnyGroup) -> Self {
         let order = (!group.in_order.is_empty()).then(|| "in order".to_owned());
-        let words = order.into_iter().chain(group.words.iter().cloned()).collect();
+        let words = starts(&group.after).chain(order).chain(group.words.iter().cloned()).collect();
         Self { name: Arc::clone(&group.name), nodes: group.nodes.clone(), words }
     }
 
@@ -131,19 +139,13 @@ impl Outline {
         if !required.is_empty() {
             write!(f, " [requires {}]", required.join(", "))?;
         }
-        let starts = self.graph.edges_to(node).filter(|(_, words)| words.has(Word::StartsAfter));
-        let starts: Vec<&str> = starts.map(|(other, _)| self.graph.name(other)).collect();
-        if !starts.is_empty() {
-            write!(f, " [starts after {}]", starts.join(", "))?;
-        }
         for condition in self.conditions(node) {
             write!(f, " [{condition}]")?;
         }
         let above = self.shown_below(node);
-        let others = self.graph.dependencies_of(node).map(|other| (other, self.graph.name(other)));
-        let others = others.filter(|(other, name)| {
-            Some(*other) != above && !required.contains(name) && !starts.contains(name)
-        });
+        let others = self.graph.edges_to(node).filter(|(_, words)| words.is_order());
+        let others = others.map(|(other, _)| (other, self.graph.name(other)));
+        let others = others.filter(|(other, name)| Some(*other) != above && !required.contains(name));
         let others: Vec<&str> = others.map(|(_, name)| name).collect();
         if !others.is_empty() {
             write!(f, " (also after {})", others.join(", "))?;

@@ -5,10 +5,7 @@ use operator_core::{
     Verdict, Want,
     dependent::{Deletion, External, Found, Records, Token},
     testing::OtherSystem,
-    workflow::{
-        Activation, Cluster, Predecessor, Secondary, WorkflowBuilder,
-        declare::{NodeKey, NodeRef},
-    },
+    workflow::{Activation, Cluster, NodeKey, Predecessor, Secondary, WorkflowBuilder, declare::NodeRef},
 };
 
 use super::{Objects, OneNode, Says, World, stage_of};

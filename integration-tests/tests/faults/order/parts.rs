@@ -2,10 +2,7 @@
 //! those of the whole, and a node outside keeps what it comes after.
 
 use integration_tests::prelude::*;
-use operator_core::workflow::{
-    Predecessor,
-    declare::{NodeKey, Part},
-};
+use operator_core::workflow::{NodeKey, Predecessor, declare::Part};
 
 use super::{STAGES, Says, World, each, live, nodes::Named, stage_of};
 

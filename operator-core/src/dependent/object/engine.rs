@@ -12,7 +12,7 @@ use super::{Changes, Jobs, OfPrimary, settings::Managed};
 use crate::{
     dependent::{
         Asked, Deletion, Engine, Error,
-        erased::{Answer, Deleted, Editing, Pruning},
+        erased::{Answer, Deleted, Pruning},
         function::{Usual, Want},
         items::{Items, Work},
         question::{Ask, Drafts, Question, Sought},
@@ -224,9 +224,8 @@ impl ObjectEngine {
 }
 
 impl Engine for ObjectEngine {
-    fn add_change(&mut self, change: Arc<Editing>) -> bool {
-        let edit = move |draft: &mut dyn Draft, asked: Asked<'_>| draft.edit(&|object| change(object, asked));
-        self.managed.changes.push(Changes(Arc::new(edit)));
+    fn add_change(&mut self, change: Changes) -> bool {
+        self.managed.changes.push(change);
         true
     }
 

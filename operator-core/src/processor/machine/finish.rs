@@ -62,9 +62,9 @@ impl Machine {
                 record.expect_end(if removed { Phase::AwaitingDelete } else { Phase::FoundGone });
                 core.wait_for_max_interval(&key, record, now);
             }
-            Outcome::Failed { kind, .. } => core.failed(&key, record, kind, now, effects),
+            Outcome::Failed { kind, again, .. } => core.failed(&key, record, (kind, again), now, effects),
             Outcome::Abandoned if core.opening.is_none() => record.pending.extend(flight.causes),
-            Outcome::Abandoned => core.failed(&key, record, FailureKind::Retryable, now, effects),
+            Outcome::Abandoned => core.failed(&key, record, (FailureKind::Retryable, None), now, effects),
         }
         if record.gives_up() {
             self.end(&key, now, effects);
@@ -106,7 +106,7 @@ impl Core {
         } else if let Some(Reschedule::After(delay)) = reschedule {
             self.wait_for_reschedule(key, record, delay, None, now);
         } else {
-            self.wait_for_last_resort(key, record, now);
+            self.wait_for_last_resort(key, record, record.reschedule, now);
         }
     }
 
@@ -114,7 +114,7 @@ impl Core {
         &mut self,
         key: &ObjectKey,
         record: &mut Record,
-        kind: FailureKind,
+        (kind, again): (FailureKind, Option<Duration>),
         now: Now,
         effects: &mut Vec<Effect>,
     ) {
@@ -144,7 +144,7 @@ impl Core {
             let attempt = counted.map(|state| state.attempt);
             effects.push(Effect::RetryScheduled { key: key.clone(), attempt, after });
         } else if record.pending.is_empty() {
-            self.wait_for_last_resort(key, record, now);
+            self.wait_for_last_resort(key, record, again.or(record.reschedule), now);
             if kind == FailureKind::Retryable {
                 record.retry_status = RetryStatus::Exhausted;
                 effects.push(Effect::RetriesExhausted { key: key.clone() });
@@ -180,10 +180,16 @@ impl Core {
         Some(self.config.at_most(delay, SPREAD))
     }
 
-    /// Waits for the last reschedule or the maximum interval, whichever is shorter, and never longer than the interval.
-    fn wait_for_last_resort(&mut self, key: &ObjectKey, record: &mut Record, now: Now) {
+    /// Waits for this time or the maximum interval, whichever is shorter, and never longer than the interval.
+    fn wait_for_last_resort(
+        &mut self,
+        key: &ObjectKey,
+        record: &mut Record,
+        again: Option<Duration>,
+        now: Now,
+    ) {
         let longest = self.config.max_reconciliation_interval;
-        match record.reschedule.filter(|delay| longest.is_none_or(|longest| *delay < longest)) {
+        match again.filter(|delay| longest.is_none_or(|longest| *delay < longest)) {
             Some(delay) => self.wait_for_reschedule(key, record, delay, longest, now),
             None => self.wait_for_max_interval(key, record, now),
         }

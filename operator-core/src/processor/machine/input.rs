@@ -103,6 +103,8 @@ pub enum Outcome {
         /// When the server is ready for another request, if it has said so (`Retry-After`). Nothing causes a run of
         /// this object before.
         not_before: Option<Now>,
+        /// When another run is requested, if the failure leads to none before. The maximum interval still applies.
+        again: Option<Duration>,
     },
     /// The primary was gone or replaced: no error and no retry. Nothing runs until its `DELETED`, its successor or a
     /// change of its own is seen, or the maximum interval is over: what belongs to an object that is gone is deleted as

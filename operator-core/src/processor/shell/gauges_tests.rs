@@ -163,7 +163,7 @@ impl Bench {
         let end = self.running.remove(&key).expect("it was just found");
         let outcome = match how {
             0 => Outcome::Success { reschedule: None },
-            1 => Outcome::Failed { kind: FailureKind::Retryable, not_before: None },
+            1 => Outcome::Failed { kind: FailureKind::Retryable, not_before: None, again: None },
             2 => Outcome::Gone,
             3 => Outcome::FinalizerRemoved,
             _ => return,

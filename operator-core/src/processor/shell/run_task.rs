@@ -53,7 +53,7 @@ impl Future for RunTask {
             Ok(outcome) => outcome,
             Err(error) if error.is_panic() => {
                 tracing::error!(controller = &*self.controller, key = %self.key, %error, "a run panicked");
-                Outcome::Failed { kind: FailureKind::Retryable, not_before: None }
+                Outcome::Failed { kind: FailureKind::Retryable, not_before: None, again: None }
             }
             // The runtime is shutting down.
             Err(_) => Outcome::Abandoned,

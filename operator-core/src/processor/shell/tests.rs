@@ -25,7 +25,7 @@ use crate::{
 };
 
 const SUCCESS: Outcome = Outcome::Success { reschedule: None };
-const FAILURE: Outcome = Outcome::Failed { kind: FailureKind::Retryable, not_before: None };
+const FAILURE: Outcome = Outcome::Failed { kind: FailureKind::Retryable, not_before: None, again: None };
 
 impl Processor {
     /// Lets runs start. Returns when that has happened for what was sent before. An operator calls `open`.

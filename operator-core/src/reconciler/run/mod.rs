@@ -224,7 +224,8 @@ impl<P: KubeObject> Run<P> {
     }
 
     /// Asks for another run of the primary after this time, for example because a condition of your own changes by then. The
-    /// earliest of all requests counts, and the maximum interval still applies; after a failure the retry policy decides.
+    /// earliest of all requests counts, and the maximum interval still applies. While a failed run is retried, the retry policy
+    /// decides; after a failure that isn't, the request counts.
     pub fn again_in(&self, delay: Duration) {
         self.any.context.remembered().lock().note_again_in(delay);
     }

@@ -41,7 +41,7 @@ impl Schedule {
     pub(super) fn run(&mut self, failed: u32) -> Option<Run> {
         let mut run = self.next()?;
         for _ in 0..failed {
-            self.ended(&run, Outcome::Failed { kind: FailureKind::Retryable, not_before: None });
+            self.ended(&run, Outcome::Failed { kind: FailureKind::Retryable, not_before: None, again: None });
             run = self.next()?;
         }
         let attempt = run.retry.as_ref().map_or(0, |retry| retry.attempt);

@@ -10,6 +10,7 @@ use crate::{
     workflow::{
         Word,
         conditions::{activation::AnyActivation, condition::AnyCondition},
+        outline,
     },
 };
 
@@ -79,8 +80,9 @@ impl AnyNode {
         let marks = [(is_optional, "optional"), (is_unowned, "without owner")];
         let marks = marks.into_iter().filter(|(is, _)| *is).map(|(_, mark)| mark.to_owned());
         let changed = self.changes.iter().map(|change| format!("changed by {change}"));
-        let starts = self.starts_when.iter().map(|(_, name)| format!("starts when {name}"));
-        marks.chain(self.words.values().cloned()).chain(starts).chain(changed).collect()
+        let when = self.starts_when.iter().map(|(_, name)| format!("starts when {name}"));
+        let starts = outline::starts(&self.after).chain(when);
+        marks.chain(starts).chain(self.words.values().cloned()).chain(changed).collect()
     }
 
     pub(in crate::workflow) fn name(&self) -> Arc<str> {

@@ -51,7 +51,7 @@ pub(in crate::workflow) fn resolve(nodes: &[AnyNode], groups: &[AnyGroup]) -> Re
         }
     }
     mistakes.extend(same_names(nodes));
-    mistakes.extend(same_groups(groups));
+    mistakes.extend(of_groups_alone(groups));
     let several = by_types(nodes, &mut names);
     let known = Known { nodes, groups, names: &names, several };
     let mut wired: Vec<(Arc<str>, Words)> = Vec::new();
@@ -174,14 +174,27 @@ impl Known<'_> {
     }
 }
 
-/// Names that several groups have.
-fn same_groups(groups: &[AnyGroup]) -> Vec<Mistake> {
+/// What is wrong with groups by themselves.
+fn of_groups_alone(groups: &[AnyGroup]) -> Vec<Mistake> {
     let mut times: BTreeMap<&str, usize> = BTreeMap::new();
     for group in groups {
         *times.entry(&group.name).or_default() += 1;
     }
+    let mut claims: BTreeMap<&str, Vec<String>> = BTreeMap::new();
+    for (what, group) in groups.iter().flat_map(|group| group.claims.iter().map(move |what| (what, group))) {
+        claims.entry(what).or_default().push(group.name.to_string());
+    }
     let twice = times.into_iter().filter(|(_, times)| *times > 1);
-    twice.map(|(name, times)| Mistake::SameGroup { name: name.to_owned(), times }).collect()
+    let same = twice.map(|(name, times)| Mistake::SameGroup { name: name.to_owned(), times });
+    let claimed = claims.into_iter().filter(|(_, groups)| groups.len() > 1);
+    let claimed = claimed.map(|(what, groups)| Mistake::ClaimedTwice { what: what.to_owned(), groups });
+    let strange = groups.iter().flat_map(|group| {
+        let name = group.key().to_string();
+        let mistake =
+            move |node: &NodeKey| Mistake::NotInGroup { node: node.to_string(), group: name.clone() };
+        group.strangers.iter().map(mistake)
+    });
+    same.chain(claimed).chain(strange).collect()
 }
 
 /// A node that was given a name is found by its type, too, unless others have the same type: then their names are

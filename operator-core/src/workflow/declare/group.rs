@@ -17,14 +17,16 @@ use super::{
 };
 use crate::{
     dependent::{
-        Asked, Gate,
+        Asked, Capabilities, Changes, Gate,
         function::{Args, Call, Change, Given, PrimaryIs, Signature},
     },
-    reconciler::DataType,
-    resource::KubeObject,
+    resource::{Draft, KubeObject},
     results::{Carried, Grouped, NodeKey},
     workflow::Word,
 };
+
+/// Whether something is changed for a primary.
+type When<P> = dyn Fn(&P) -> bool + Send + Sync;
 
 /// A group of nodes, without its types.
 #[derive(Clone)]
@@ -40,6 +42,12 @@ pub(in crate::workflow) struct AnyGroup {
     /// What is said of it, beside the nodes that it comes after.
     pub(in crate::workflow) words: Vec<String>,
     pub(in crate::workflow) carried: Option<Carried>,
+    /// Values that are kept with single nodes.
+    pub(in crate::workflow) of_nodes: Vec<(NodeKey, Carried)>,
+    /// Nodes that something is said of and that aren't in it.
+    pub(in crate::workflow) strangers: Vec<NodeKey>,
+    /// What no other group may claim.
+    pub(in crate::workflow) claims: Vec<String>,
 }
 
 impl AnyGroup {
@@ -49,8 +57,14 @@ impl AnyGroup {
 
     /// The same with the names of its nodes.
     pub(in crate::workflow) fn grouped(&self, declared: &[AnyNode]) -> Grouped {
-        let nodes = declared[self.nodes.clone()].iter().map(AnyNode::name).collect();
-        Grouped { name: Arc::clone(&self.name), nodes, carried: self.carried.clone() }
+        let own = &declared[self.nodes.clone()];
+        let name_of = |key: &NodeKey| own.iter().find(|node| is_node(node, key)).map(AnyNode::name);
+        let of_nodes = self.of_nodes.iter();
+        let of_nodes = of_nodes.filter_map(|(key, value)| Some((name_of(key)?, Arc::clone(value)))).collect();
+        let nodes = own.iter().map(AnyNode::name).collect();
+        let only_reads = |node: &&AnyNode| node.dependent.capabilities() == Capabilities::READ_ONLY;
+        let readers = own.iter().filter(only_reads).map(AnyNode::name).collect();
+        Grouped { name: Arc::clone(&self.name), nodes, carried: self.carried.clone(), of_nodes, readers }
     }
 
     /// The same, with all positions changed.
@@ -69,6 +83,11 @@ impl AnyGroup {
     pub(super) fn reversed(self, count: usize) -> Self {
         self.moved(|of| count - of.end..count - of.start)
     }
+}
+
+/// Whether the node is meant: by its name, or by its type alone.
+fn is_node(node: &AnyNode, key: &NodeKey) -> bool {
+    node.key == *key || node.key.called(None) == *key
 }
 
 /// Nodes with a name, which stand wherever a node does: tuples nest, so 16 is no limit. What is said of a group is said of
@@ -115,6 +134,9 @@ pub fn group<P: KubeObject, M>(name: impl Into<Arc<str>>, nodes: impl Nodes<P, M
         starts_when: Vec::new(),
         words: Vec::new(),
         carried: None,
+        of_nodes: Vec::new(),
+        strangers: Vec::new(),
+        claims: Vec::new(),
     };
     Group { any, nodes: all, of: PhantomData }
 }
@@ -147,7 +169,7 @@ impl<P: KubeObject> Group<P> {
         F::Args: Args<P>,
         F::Return: Wish<W>,
     {
-        self.takes(&<F::Args as Args<P>>::needs());
+        self.of(None).for_each(|node| node.data.extend(<F::Args as Args<P>>::needs()));
         self.any.words.push(format!("starts when {}", name_of::<F>()));
         self.any.starts_when.push(OfWish::<P, F, FS, W>::gate(may_start));
         self
@@ -161,13 +183,36 @@ impl<P: KubeObject> Group<P> {
         F::Args: Args<P>,
         F::Return: Wish<W>,
     {
-        self.takes(&<F::Args as Args<P>>::needs());
         self.any.words.push(format!("only if {}", name_of::<F>()));
+        self.gate::<F, FS, W>(None, wanted);
+        self
+    }
+
+    /// The same for one node of the group.
+    pub fn only_if_of<N, M, F, FS: 'static, W: 'static>(mut self, node: N, wanted: F) -> Self
+    where
+        N: Predecessor<P, M>,
+        F: Signature<FS> + Call<P, FS>,
+        F::First: PrimaryIs<P>,
+        F::Args: Args<P>,
+        F::Return: Wish<W>,
+    {
+        self.gate::<F, FS, W>(Some(&node.key()), wanted);
+        self
+    }
+
+    fn gate<F, FS: 'static, W: 'static>(&mut self, only: Option<&NodeKey>, wanted: F)
+    where
+        F: Signature<FS> + Call<P, FS>,
+        F::First: PrimaryIs<P>,
+        F::Args: Args<P>,
+        F::Return: Wish<W>,
+    {
         let gate = OfWish::<P, F, FS, W>::gate(wanted);
-        for node in &mut self.nodes.nodes {
+        for node in self.of(only) {
+            node.data.extend(<F::Args as Args<P>>::needs());
             node.dependent.add_gate(gate.clone());
         }
-        self
     }
 
     /// Each node comes after the one before was applied, even if that isn't ready. One that is held holds those behind it; one
@@ -180,18 +225,64 @@ impl<P: KubeObject> Group<P> {
     /// [`Node::change`](crate::Node::change) of each node, after their own changes, by a function of `&mut DynamicObject`.
     /// Records are left out.
     pub fn change<M, C: Change<P, DynamicObject, M>>(mut self, change: C) -> Self {
-        self.takes(&<C::Args as Args<P>>::needs());
         self.any.words.push(format!("changed by {}", name_of::<C>()));
-        let change = Arc::new(change);
-        for node in &mut self.nodes.nodes {
-            let change = Arc::clone(&change);
-            let edit = move |object: &mut DynamicObject, asked: Asked<'_>| {
-                let (primary, context) = asked.typed::<P>()?;
-                change.change(object, Given { primary: &primary, context: &context })
-            };
-            node.dependent.add_change(Arc::new(edit), <C::Args as Args<P>>::OF_PRIMARY);
-        }
+        self.edit(None, None, change);
         self
+    }
+
+    /// The same as long as `when` is true of the primary. Until then an object isn't brought into the form of any kind.
+    pub fn change_while<M, C: Change<P, DynamicObject, M>>(
+        mut self,
+        when: impl Fn(&P) -> bool + Send + Sync + 'static,
+        change: C,
+    ) -> Self {
+        self.edit(None, Some(&(Arc::new(when) as Arc<When<P>>)), change);
+        self
+    }
+
+    /// The same for one node of the group.
+    pub fn change_of_while<N, NM, M, C>(
+        mut self,
+        node: N,
+        when: impl Fn(&P) -> bool + Send + Sync + 'static,
+        change: C,
+    ) -> Self
+    where
+        N: Predecessor<P, NM>,
+        C: Change<P, DynamicObject, M>,
+    {
+        self.edit(Some(&node.key()), Some(&(Arc::new(when) as Arc<When<P>>)), change);
+        self
+    }
+
+    fn edit<M, C>(&mut self, only: Option<&NodeKey>, when: Option<&Arc<When<P>>>, change: C)
+    where
+        C: Change<P, DynamicObject, M>,
+    {
+        let change = Arc::new(change);
+        for node in self.of(only) {
+            let (change, when) = (Arc::clone(&change), when.cloned());
+            let edit = move |draft: &mut dyn Draft, asked: Asked<'_>| {
+                let (primary, context) = asked.typed::<P>()?;
+                if when.as_ref().is_some_and(|when| !when(&primary)) {
+                    return Ok(());
+                }
+                draft.edit(&|object| change.change(object, Given { primary: &primary, context: &context }))
+            };
+            node.data.extend(<C::Args as Args<P>>::needs());
+            node.dependent.add_change(Changes(Arc::new(edit)), <C::Args as Args<P>>::OF_PRIMARY);
+        }
+    }
+
+    /// All its nodes, or only one of them. If there is no such node, that is a mistake of the declaration.
+    fn of(&mut self, only: Option<&NodeKey>) -> impl Iterator<Item = &mut AnyNode> {
+        let nodes = &mut self.nodes.nodes;
+        if let Some(only) = only
+            && !nodes.iter().any(|node| is_node(node, only))
+        {
+            self.any.strangers.push(only.clone());
+        }
+        nodes.iter_mut().filter(move |node| only.is_none_or(|only| is_node(node, only)))
     }
 
     /// Keeps a value with the group, for a layer above the workflow, which finds it in
@@ -199,6 +290,22 @@ impl<P: KubeObject> Group<P> {
     /// counts.
     pub fn carrying(mut self, value: impl Any + Send + Sync) -> Self {
         self.any.carried = Some(Arc::new(value));
+        self
+    }
+
+    /// Keeps a value with a node of the group, which is found in
+    /// [`GroupResult::carried_of`](crate::workflow::GroupResult::carried_of). Of several values of a type the first one counts.
+    pub fn carrying_of<N: Predecessor<P, M>, M>(mut self, node: N, value: impl Any + Send + Sync) -> Self {
+        let key = node.key();
+        // Looked for: it has to be there.
+        let _ = self.of(Some(&key)).count();
+        self.any.of_nodes.push((key, Arc::new(value)));
+        self
+    }
+
+    /// No other group of the workflow may claim the same, for example `the condition WebReady`.
+    pub fn claiming(mut self, what: impl Into<String>) -> Self {
+        self.any.claims.push(what.into());
         self
     }
 
@@ -212,13 +319,6 @@ impl<P: KubeObject> Group<P> {
     #[must_use]
     pub fn name(&self) -> &str {
         &self.any.name
-    }
-
-    /// All its nodes need this data.
-    fn takes(&mut self, data: &[DataType]) {
-        for node in &mut self.nodes.nodes {
-            node.data.extend_from_slice(data);
-        }
     }
 }
 

@@ -50,13 +50,12 @@ mod tests;
 
 pub use super::conditions::served::StaticKind;
 pub use crate::dependent::record::{ManyOf, OneOf, Resources};
-pub use crate::results::NodeKey;
 pub(super) use check::{Resolved, Start, resolve};
 pub(crate) use condition::Condition;
 pub use condition::{Answer, Child, ErasedCondition, OfCondition, OfPrimary, Subject};
 pub(crate) use declared::{Node, node};
-pub(crate) use nodes::{AnyNodes, IntoNode};
-pub use nodes::{IsDependent, IsNode, Nodes};
+pub(crate) use nodes::{AnyNodes, IntoNode, Nodes};
+pub use nodes::{IsDependent, IsNode};
 pub use part::Part;
 pub use record::IsRecords;
 pub(crate) use reference::Predecessor;

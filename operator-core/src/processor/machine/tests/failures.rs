@@ -83,7 +83,7 @@ fn after_the_last_retry_events_still_run_and_only_a_success_starts_afresh() {
 /// A failure after which the server wants to be left alone for so long.
 fn busy(bench: &Bench, millis: u64) -> Outcome {
     let not_before = Some(bench.now + Duration::from_millis(millis));
-    Outcome::Failed { kind: FailureKind::Retryable, not_before }
+    Outcome::Failed { kind: FailureKind::Retryable, not_before, again: None }
 }
 
 #[test]
@@ -133,7 +133,9 @@ fn no_retry_means_exhausted_at_once() {
     let retry = Arc::new(GenericRetry::no_retry());
     let mut bench = Bench::started(MachineConfig { retry, ..MachineConfig::default() });
     let run = bench.changed("a", Cause::Created).run();
-    bench.finished(&run, Outcome::Failed { kind: FailureKind::Retryable, not_before: None }).idle();
+    bench
+        .finished(&run, Outcome::Failed { kind: FailureKind::Retryable, not_before: None, again: None })
+        .idle();
     assert_eq!(bench.effects, [Effect::RetriesExhausted { key: key("a") }]);
     assert_eq!(bench.machine.snapshot().due.max_interval, Some(Now::at(Duration::from_secs(36_000))));
 }

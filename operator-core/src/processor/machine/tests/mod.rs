@@ -35,7 +35,7 @@ const OUTSIDE: Outcome = failure(FailureKind::Outside);
 const START: Input = Input::Start { opening: 0, namespace: None };
 
 const fn failure(kind: FailureKind) -> Outcome {
-    Outcome::Failed { kind, not_before: None }
+    Outcome::Failed { kind, not_before: None, again: None }
 }
 
 fn key(name: &str) -> ObjectKey {

@@ -85,7 +85,8 @@ impl Op {
                         let not_before = Some(Now::at(millis(DELAYS[choose(8)])));
                         let kind =
                             if choose(4) > 0 { FailureKind::Retryable } else { FailureKind::Permanent };
-                        Outcome::Failed { kind, not_before }
+                        let again = (choose(3) == 0).then(|| millis(DELAYS[choose(8)]));
+                        Outcome::Failed { kind, not_before, again }
                     }
                     14 => Outcome::FinalizerRemoved,
                     15 => OUTSIDE,
@@ -207,9 +208,9 @@ impl World {
         let deleting = self.oracle.names[&run.key].deleting;
         let outcome = if outcome == Outcome::FinalizerRemoved && !deleting { SUCCESS } else { outcome };
         let outcome = match outcome {
-            Outcome::Failed { kind, not_before: Some(delay) } => {
+            Outcome::Failed { kind, not_before: Some(delay), again } => {
                 let not_before = Some(self.now + delay.since(Now::START));
-                Outcome::Failed { kind, not_before }
+                Outcome::Failed { kind, not_before, again }
             }
             other => other,
         };

@@ -68,7 +68,7 @@ impl Words {
     }
 
     /// Whether the node never runs before the other one, also if it has started.
-    const fn is_order(self) -> bool {
+    pub(in crate::workflow) const fn is_order(self) -> bool {
         self.0 != Self::of(Word::StartsAfter).0
     }
 

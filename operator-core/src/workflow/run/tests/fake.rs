@@ -16,8 +16,8 @@ use crate::{
     reconciler::BoxError,
     results::{Operation, ReconcileResult, Secondary},
     workflow::{
-        RecordNode,
-        declare::{NodeKey, NodeRef, OneOf, Predecessor},
+        NodeKey, Predecessor, RecordNode,
+        declare::{NodeRef, OneOf},
     },
 };
 

@@ -175,6 +175,7 @@ pub(super) fn next(view: &View<'_>, path: &Path, pod: &Arc<Value>) -> Next {
             Some(ended(view, pod, "Succeeded", &terminated(view, 0, "Completed")))
         }
         "Running" => readiness(view, pod),
+        _ if broken_image(pod).is_some() => Some(unpulled(view, pod)),
         _ => Some(started(view, pod)),
     };
     object.map_or_else(Next::nothing, |object| written(path, pod, object, KUBELET))
@@ -215,6 +216,36 @@ fn set_ready(view: &View<'_>, status: &mut Value, pod: &Value, is_ready: bool) {
     for container in status["containerStatuses"].as_array_mut().into_iter().flatten() {
         container["ready"] = is_ready.into();
     }
+}
+
+/// The tag of images that can't be pulled, so that a rollout can be seen to fail.
+const BROKEN: &str = "broken";
+
+fn broken_image(pod: &Value) -> Option<&str> {
+    let images = items(&pod["spec"]["containers"]).iter().map(|container| text(&container["image"]));
+    images.into_iter().find(|image| image.rsplit_once(':').is_some_and(|(_, tag)| tag == BROKEN))
+}
+
+/// The Pod while one of its images can't be pulled.
+fn unpulled(view: &View<'_>, pod: &Value) -> Value {
+    let mut object = pod.clone();
+    let status = &mut object["status"];
+    status["phase"] = "Pending".into();
+    if status["startTime"].is_null() {
+        status["startTime"] = time(view.now).into();
+    }
+    let waiting = |container: &Value| {
+        let image = text(&container["image"]);
+        let message = format!("Back-off pulling image \"{image}\"");
+        json!({
+            "name": container["name"], "image": image, "imageID": "", "ready": false, "started": false,
+            "restartCount": 0, "state": { "waiting": { "reason": "ImagePullBackOff", "message": message } },
+        })
+    };
+    status["containerStatuses"] = items(&pod["spec"]["containers"]).iter().map(waiting).collect();
+    set_condition(status, of_node(view, "Initialized", true, "", ""));
+    set_ready(view, status, pod, false);
+    object
 }
 
 /// The Pod once its containers have been started.

@@ -6,7 +6,7 @@ impl Oracle {
     pub(super) fn follow_failure(
         &mut self,
         key: &ObjectKey,
-        kind: FailureKind,
+        (kind, again): (FailureKind, Option<Duration>),
         nothing_owed: bool,
         patience: Duration,
         now: Now,
@@ -66,7 +66,7 @@ impl Oracle {
         }
         let max_interval =
             self.settings.max_interval.map(|interval| (now + millis(interval), Cause::MaxInterval));
-        let reschedule = name.reschedule.map(|delay| (now + delay, Cause::Reschedule));
+        let reschedule = again.or(name.reschedule).map(|delay| (now + delay, Cause::Reschedule));
         name.timer = match (reschedule, max_interval) {
             (Some(reschedule), Some(longest)) if reschedule.0 >= longest.0 => Some(longest),
             (reschedule, max_interval) => reschedule.or(max_interval),

@@ -279,9 +279,11 @@ impl Oracle {
                 name.timer = max_interval;
             }
             Outcome::Abandoned if self.opening.is_none() => name.owed.extend(flight.run.causes),
-            Outcome::Failed { kind, .. } => self.follow_failure(key, kind, nothing_owed, patience, now),
+            Outcome::Failed { kind, again, .. } => {
+                self.follow_failure(key, (kind, again), nothing_owed, patience, now)
+            }
             Outcome::Abandoned => {
-                self.follow_failure(key, FailureKind::Retryable, nothing_owed, patience, now)
+                self.follow_failure(key, (FailureKind::Retryable, None), nothing_owed, patience, now)
             }
         }
         let name = self.names.get_mut(key).unwrap();
