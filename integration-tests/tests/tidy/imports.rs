@@ -7,7 +7,7 @@ const TOOLS: &[&str] = &["testing::", "cli::"];
 const MOST_BESIDE_THE_PRELUDE: usize = 2;
 
 /// The names that a tree of imports names, each with its path.
-fn flat(prefix: &str, tree: &str) -> Vec<String> {
+pub(crate) fn flat(prefix: &str, tree: &str) -> Vec<String> {
     let tree = tree.trim();
     let Some((path, rest)) = tree.split_once('{') else {
         return if tree.is_empty() { Vec::new() } else { vec![format!("{prefix}{tree}")] };

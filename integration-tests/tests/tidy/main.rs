@@ -5,6 +5,7 @@
 mod book;
 mod breaks;
 mod budget;
+mod components;
 mod crashes;
 mod faults;
 mod features;

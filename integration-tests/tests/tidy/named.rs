@@ -82,7 +82,12 @@ struct Known {
 
 impl Known {
     fn new() -> Self {
-        let folders = ["operator-core/src", "operator-macros/src", "operator-core/test-cluster/src"];
+        let folders = [
+            "operator-core/src",
+            "operator-core/component/src",
+            "operator-macros/src",
+            "operator-core/test-cluster/src",
+        ];
         let files = folders.into_iter().flat_map(sources::rust).filter(|file| !file.is_test());
         let code: String = files.map(|file| file.code_without_tests()).collect();
         let mut all: Words = ["pub fn ", "pub async fn ", "pub const fn ", "pub const "]
@@ -93,8 +98,11 @@ impl Known {
         let variants = bodies(&code, "pub enum ").flat_map(str::lines).filter_map(|line| words(line).next());
         let texts = code.lines().flat_map(|line| line.split('"').skip(1).step_by(2)).flat_map(words);
         let others = variants.chain(texts).map(str::to_owned).collect();
-        let list = fs::read_to_string(sources::root().join("operator-core/public-items.txt"));
-        let public = words(&list.expect("the list of public items")).map(str::to_owned).collect();
+        let lists = ["operator-core", "operator-core/component"].map(|package| {
+            let list = fs::read_to_string(sources::root().join(package).join("public-items.txt"));
+            list.expect("the list of public items")
+        });
+        let public = lists.iter().flat_map(|list| words(list)).map(str::to_owned).collect();
         let operator = OperatorCommand::augment_subcommands(Command::new("operator"));
         let mut operator = OutputStyle::augment_args(operator);
         operator.build();

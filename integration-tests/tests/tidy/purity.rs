@@ -62,7 +62,7 @@ const PURE: &[&str] = &[
 ];
 
 /// The names that a pure file must not contain.
-const IMPURE: &[&str] = &[
+pub(crate) const IMPURE: &[&str] = &[
     "tokio",
     "kube::Client",
     "kube::Api",
