@@ -79,3 +79,30 @@ fn what_it_decides_depends_on_arguments_alone() {
     }
     assert!(wrong.is_empty(), "{wrong:#?}");
 }
+
+/// The features of two older frameworks, each with a test or with what is different.
+#[test]
+fn each_feature_of_the_seeds_has_a_test_or_a_difference() {
+    let text =
+        fs::read_to_string(sources::root().join("integration-tests/components.tsv")).expect("the list");
+    let mut wrong = Vec::new();
+    let mut ids = Vec::new();
+    for line in text.lines().skip(1) {
+        let columns: Vec<&str> = line.split('\t').collect();
+        let [id, _, file, test, difference] = columns[..] else { panic!("not five columns: {line}") };
+        ids.push(id.to_owned());
+        let code = fs::read_to_string(sources::root().join(file)).unwrap_or_default();
+        if !file.is_empty() && code.is_empty() {
+            wrong.push(format!("{id}: {file} isn't there"));
+        }
+        if test.is_empty() && difference.is_empty() {
+            wrong.push(format!("{id}: neither a test nor a difference"));
+        }
+        if !test.is_empty() && !code.contains(&format!("fn {test}(")) {
+            wrong.push(format!("{id}: {file} has no test {test}"));
+        }
+    }
+    assert_eq!(wrong, [""; 0]);
+    let numbered = |letter: char, last: usize| (1..=last).map(move |number| format!("{letter}{number:02}"));
+    assert_eq!(ids, numbered('A', 37).chain(numbered('D', 21)).collect::<Vec<_>>());
+}

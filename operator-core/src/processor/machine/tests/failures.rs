@@ -238,3 +238,18 @@ fn a_failure_that_a_retry_cannot_help_ends_a_row_of_retries_but_does_not_reset_i
     bench.finished(&run, FAILURE);
     assert_eq!(bench.retry(), Some((2, millis(2000))));
 }
+
+#[test]
+fn after_the_last_failure_the_run_that_was_asked_for_follows_and_not_again() {
+    for kind in [FailureKind::Permanent, FailureKind::Retryable] {
+        let mut bench = Bench::started(linear(100, 0));
+        let run = bench.changed("a", Cause::Created).run();
+        let failed = |again| Outcome::Failed { kind, not_before: None, again };
+        bench.finished(&run, failed(Some(millis(5_000)))).idle();
+        bench.pass(millis(4_999)).idle();
+        let run = bench.pass(millis(1)).run();
+        assert_eq!(run.causes, Causes::from(Cause::Reschedule));
+        bench.finished(&run, failed(None)).idle();
+        bench.pass(millis(10_000)).idle();
+    }
+}

@@ -8,6 +8,7 @@
 )]
 
 mod elsewhere;
+mod groups;
 
 use std::{future::Future, sync::Arc, time::Duration};
 
