@@ -176,6 +176,7 @@ impl<P: KubeObject> Component<P> {
     }
 }
 
+#[diagnostic::do_not_recommend]
 impl<P: KubeObject> IntoNode<P> for Component<P> {
     fn add_to(self, nodes: &mut AnyNodes) {
         let Self { group, condition, grace, gates, suspended } = self;
@@ -184,12 +185,14 @@ impl<P: KubeObject> IntoNode<P> for Component<P> {
     }
 }
 
+#[diagnostic::do_not_recommend]
 impl<P: KubeObject> Predecessor<P> for &Component<P> {
     fn key(self) -> NodeKey {
         (&self.group).key()
     }
 }
 
+#[diagnostic::do_not_recommend]
 impl<P: KubeObject> Value<P> for Component<P> {
     type Node = Self;
 

@@ -322,6 +322,7 @@ impl<P: KubeObject> Group<P> {
     }
 }
 
+#[diagnostic::do_not_recommend]
 impl<P: KubeObject> IntoNode<P> for Group<P> {
     fn add_to(self, nodes: &mut AnyNodes) {
         let mut all = self.nodes;
@@ -330,12 +331,14 @@ impl<P: KubeObject> IntoNode<P> for Group<P> {
     }
 }
 
+#[diagnostic::do_not_recommend]
 impl<P: KubeObject> Predecessor<P> for &Group<P> {
     fn key(self) -> NodeKey {
         self.any.key()
     }
 }
 
+#[diagnostic::do_not_recommend]
 impl<P: KubeObject> Value<P> for Group<P> {
     type Node = Self;
 

@@ -43,12 +43,14 @@ impl<P: KubeObject, M: 'static, D: Dependent<P, M>> Predecessor<P, IsDependent<M
     }
 }
 
+#[diagnostic::do_not_recommend]
 impl<P: KubeObject, S: Shape, K> Predecessor<P, IsNode> for &Node<P, S, K> {
     fn key(self) -> NodeKey {
         Node::key(self)
     }
 }
 
+#[diagnostic::do_not_recommend]
 impl<P: KubeObject, D: Dependent<P>> Predecessor<P, ByHand> for The<D> {
     fn key(self) -> NodeKey {
         NodeKey::of::<D>()
