@@ -21,7 +21,7 @@ fn groups_that_contradict_themselves_are_told_at_once() {
     let itself = workflow().nodes((
         group("outer", (children().after(&group("outer", (service,))), service.after(&children()))),
         group("alone", (secret.after(&group("alone", (secret,))),)),
-        children().named("third").after(web),
+        group("third", (pods, held)).after(pods),
     ));
     let told = mistakes(itself);
     let itself = |one: &str, other: &str| {
@@ -31,7 +31,7 @@ fn groups_that_contradict_themselves_are_told_at_once() {
     for expected in [
         itself("`group children`", "`group outer`"),
         itself(&path("secret"), "`group alone`"),
-        itself("`group third`", &path("web")),
+        itself("`group third`", &path("pods")),
     ] {
         assert!(told.contains(&expected), "{expected}: {told:#?}");
     }
