@@ -9,7 +9,7 @@ use std::sync::Arc;
 use futures::FutureExt;
 use tokio::time::Instant;
 
-use super::{Dispatcher, Done, failure::RunFailure, report::Report};
+use super::{Dispatcher, Done, failure::RunFailure, report::Report, transitions::News};
 use crate::{
     environment::fenced,
     observe::error_chain,
@@ -131,11 +131,18 @@ impl Dispatcher {
                 // Nothing else in a status may be somebody else's.
                 let is_shared = status.as_ref().is_ok_and(|status| status.get("conditions").is_some());
                 let version = made_from.version().filter(|_| is_shared);
+                let news = status.as_ref().ok().and_then(|status| News::of(status, &context.scope()));
                 match self.patch_status(status, &*primary, version, context).await {
                     // Somebody else has written the primary, perhaps a condition, which what is applied has to repeat.
                     Err(error)
                         if is_shared && error.is_conflict() && self.shared.applies && attempt < ATTEMPTS => {}
-                    written => return written.map_err(RunFailure::of_write),
+                    written => {
+                        let written = written.map_err(RunFailure::of_write)?;
+                        if let Some(news) = news {
+                            news.tell(&run, &made_from, &written, context);
+                        }
+                        return Ok(());
+                    }
                 }
                 made_from = newest();
                 let Some(again) = make()? else { return Ok(()) };

@@ -33,6 +33,7 @@ mod ending;
 mod failure;
 mod newest;
 mod report;
+mod transitions;
 mod user;
 
 #[cfg(test)]
@@ -263,11 +264,10 @@ impl Dispatcher {
         original: &dyn Object,
         made_from: Option<&str>,
         context: &Arc<AnyContext>,
-    ) -> Result<(), operations::Error> {
+    ) -> Result<AnyObject, operations::Error> {
         let kind = || self.shared.primary.resource_type().clone();
         let status = status.map_err(|source| operations::Error::Serialize { kind: kind(), source })?;
-        self.writer(context).patch_status(original, status, made_from).await?;
-        Ok(())
+        self.writer(context).patch_status(original, status, made_from).await
     }
 
     /// Runs the workflow that has to run before `reconcile`. Returns an error if the workflow fails the run.

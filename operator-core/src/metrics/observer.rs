@@ -166,6 +166,19 @@ impl Observer for MetricsObserver {
                     }
                 }
             }
+            Observation::ConditionChanged { controller, condition, status, reason, .. } => {
+                let labels = [
+                    ("controller_name", controller),
+                    ("condition", condition),
+                    ("status", status),
+                    ("reason", reason),
+                ];
+                metrics.increment(&table::CONDITION_TRANSITIONS, &labels);
+            }
+            Observation::ConditionHolds { controller, condition, status, holds, .. } => {
+                let labels = [("controller_name", controller), ("condition", condition), ("status", status)];
+                metrics.add(&table::PRIMARY_CONDITIONS, &labels, if holds { 1.0 } else { -1.0 });
+            }
             Observation::EventRecorded { controller, outcome, .. } => {
                 let labels = [("controller_name", controller), ("result", outcome.as_str())];
                 metrics.increment(&table::EVENTS_RECORDED, &labels);
@@ -227,6 +240,16 @@ mod tests {
             Observation::RunStarted { controller, key, because: "", attempt: 1 },
             finished(RunEnd::Succeeded),
             finished(RunEnd::Failed { error: "", panicked: true }),
+            Observation::ConditionChanged {
+                controller,
+                key,
+                condition: "Ready",
+                before: None,
+                status: "True",
+                reason: "Succeeded",
+                message: "",
+            },
+            Observation::ConditionHolds { controller, key, condition: "Ready", status: "True", holds: true },
             Observation::EventRecorded {
                 controller,
                 primary: key,

@@ -106,6 +106,10 @@ table! {
         "How long the oldest waiting run has waited for a free place, in seconds; 0 if none waits.";
     EVENTS_RECORDED = "kubernetes_events_total", Counter, ["controller_name", "result"],
         "Events about primaries that the controller has recorded, by outcome.";
+    CONDITION_TRANSITIONS = "condition_transitions_total", Counter, ["controller_name", "condition", "status", "reason"],
+        "Conditions of primaries that got this status and reason.";
+    PRIMARY_CONDITIONS = "primary_conditions", Gauge, ["controller_name", "condition", "status"],
+        "Primaries whose condition has this status.";
     PROCESSING_STARTED_LATENCY = "processing_started_latency_seconds", Gauge, ["controller_name"],
         "From the operator's start until the controller's first run could start, in seconds.";
     LEADER = "leader", Gauge, ["lease"], "Whether this replica leads: 1 or 0.";

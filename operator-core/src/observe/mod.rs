@@ -227,6 +227,37 @@ pub enum Observation<'a> {
         /// How long the run that has waited longest for a free place has waited; zero if none waits.
         longest_wait: Duration,
     },
+    /// The status of a primary was written, and a condition in it has another status or reason than before, or is new.
+    ConditionChanged {
+        /// The controller's name.
+        controller: &'a str,
+        /// The primary.
+        key: &'a ObjectKey,
+        /// The condition's type, such as `Ready`.
+        condition: &'a str,
+        /// Its status and reason before; `None` if it is new.
+        before: Option<(&'a str, &'a str)>,
+        /// Its status now: `True`, `False` or `Unknown`.
+        status: &'a str,
+        /// Its reason now.
+        reason: &'a str,
+        /// Its message now.
+        message: &'a str,
+    },
+    /// A condition of a primary has this status from now on, or no longer. The first is told once this process has made its
+    /// status, the second at the latest when the primary is gone, or the operator stops.
+    ConditionHolds {
+        /// The controller's name.
+        controller: &'a str,
+        /// The primary.
+        key: &'a ObjectKey,
+        /// The condition's type.
+        condition: &'a str,
+        /// Its status.
+        status: &'a str,
+        /// Whether it is so.
+        holds: bool,
+    },
     /// A Kubernetes Event about a primary was written, or dropped.
     EventRecorded {
         /// The controller's name.

@@ -29,6 +29,7 @@ mod seen;
 mod starts;
 mod status;
 mod test_namespaces;
+mod transitions;
 mod unanswered_create;
 mod untouched;
 mod waiting;

@@ -169,6 +169,11 @@ impl Recorder {
         }
     }
 
+    /// Whether the controller says that it writes Events.
+    pub(crate) fn is_declared(&self) -> bool {
+        self.declared
+    }
+
     /// Whether some Events are still to be written.
     pub(crate) fn is_busy(&self) -> bool {
         self.queue.lock().is_busy

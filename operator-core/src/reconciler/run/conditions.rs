@@ -14,8 +14,8 @@ use crate::{
 };
 
 const READY: &str = "Ready";
-const RECONCILING: &str = "Reconciling";
-const STALLED: &str = "Stalled";
+pub(crate) const RECONCILING: &str = "Reconciling";
+pub(super) const STALLED: &str = "Stalled";
 /// The reason of a hold whose code can't be one.
 const HELD: &str = "Held";
 /// The reason of a failure that gives none.

@@ -40,7 +40,8 @@ use crate::{
         WorkflowResult,
     },
 };
-use conditions::Verdict;
+pub(crate) use conditions::RECONCILING;
+use conditions::{STALLED, Verdict};
 
 /// The outcome of a run of a primary. The controller's status function gets it at the end of each run, even if the run
 /// failed, passed its deadline or panicked, and while a clean-up waits. A reconciler gets one for its workflow. JOSDK:
@@ -316,6 +317,15 @@ impl AnyRun {
     pub(crate) fn looked(&self, live: AnyObject) {
         // It is read only once.
         let _ = self.live.set(live);
+    }
+
+    pub(crate) fn is_cleanup(&self) -> bool {
+        self.is_cleanup
+    }
+
+    /// Whether a condition that the run has set tells of trouble while it is true.
+    pub(crate) fn tells_of_trouble(&self, r#type: &str) -> bool {
+        r#type == STALLED || self.steps.has_abnormal(r#type)
     }
 
     fn nodes(&self) -> &[NodeResult] {

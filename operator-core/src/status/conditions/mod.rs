@@ -122,7 +122,8 @@ fn position(conditions: &[Condition], r#type: &str) -> Option<usize> {
     conditions.iter().position(|condition| condition.type_ == r#type)
 }
 
-fn type_of(text: &str) -> String {
+/// The type that a text stands for.
+pub(crate) fn type_of(text: &str) -> String {
     if is_condition_type(text) { text.to_owned() } else { label_value(text) }
 }
 
