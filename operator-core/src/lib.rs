@@ -172,6 +172,7 @@ pub use operator_macros::sim_test;
 
 pub use k8s_openapi;
 pub use kube;
+pub use tracing::Level;
 
 #[doc(hidden)]
 pub mod bench;

@@ -3,6 +3,7 @@
 use std::sync::Arc;
 
 use kube::Client;
+use tracing::Level;
 
 use super::{AnyContext, Data, RetryInfo, distinct::distinct};
 use crate::{
@@ -330,6 +331,20 @@ impl<P: KubeObject> Context<P> {
     #[must_use]
     pub fn events(&self) -> Events<'_> {
         self.any.events()
+    }
+
+    /// Logs something about the primary, and records it as an Event of Kubernetes, by one call: [`Level::ERROR`] and [`Level::WARN`]
+    /// as a warning, all others as a normal Event. `reason` and `text` are those of [`Events::normal`].
+    pub fn tell(&self, level: Level, reason: impl Into<String>, text: impl Into<String>) {
+        let (reason, text) = (reason.into(), text.into());
+        match level {
+            Level::ERROR => tracing::error!(reason, "{text}"),
+            Level::WARN => tracing::warn!(reason, "{text}"),
+            Level::INFO => tracing::info!(reason, "{text}"),
+            Level::DEBUG => tracing::debug!(reason, "{text}"),
+            Level::TRACE => tracing::trace!(reason, "{text}"),
+        }
+        self.events().at(level, reason, text);
     }
 
     /// Puts data into the run, for dependents and conditions that take it as [`Data`]. Earlier data of this type is

@@ -28,6 +28,7 @@ mod recreated_primary;
 mod seen;
 mod starts;
 mod status;
+mod telling;
 mod test_namespaces;
 mod transitions;
 mod unanswered_create;

@@ -26,6 +26,7 @@ use std::{collections::VecDeque, mem, sync::Arc, time::Duration};
 use k8s_openapi::api::core::v1::Event;
 use parking_lot::Mutex;
 use tokio::task::JoinHandle;
+use tracing::Level;
 
 pub(crate) use note::About;
 use note::{EventQuota, Note, RecordedEvent, Reporter, Severity};
@@ -86,6 +87,15 @@ impl<'c> Events<'c> {
     #[must_use]
     pub fn keyed(&self, key: impl Into<String>) -> Self {
         Self { key: Some(key.into()), ..self.clone() }
+    }
+
+    /// The same for something of this level.
+    pub(crate) fn at(&self, level: Level, reason: String, message: String) {
+        let severity = match level {
+            Level::ERROR | Level::WARN => Severity::Warning,
+            _ => Severity::Normal,
+        };
+        self.record(severity, reason, message);
     }
 
     fn record(&self, severity: Severity, reason: String, message: String) {
