@@ -125,7 +125,7 @@ fn main() -> Result<()> {
     let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build()?;
     runtime.block_on(async {
         // The first one warms up.
-        drop(measured(plain(NODES), without).await?);
+        let _warm = measured(plain(NODES), without).await?;
         let plain_ones = measured(plain(NODES), without).await?;
         let components = measured(in_components(NODES), with_components).await?;
         print("20 components of 5 nodes against 100 nodes", &components, &plain_ones, [1.1, 1.25]);
