@@ -114,6 +114,21 @@ impl Ask {
         self.method != Method::GET
     }
 
+    pub(crate) fn is_deletion(&self) -> bool {
+        self.method == Method::DELETE
+    }
+
+    /// Whether it deletes all objects of a kind, or of a namespace.
+    pub(crate) fn deletes_many(&self) -> bool {
+        let below = self.path.split_once("/namespaces/");
+        self.is_deletion() && below.is_some_and(|(_, below)| below.matches('/').count() < 2)
+    }
+
+    /// Whether dependents are deleted first.
+    pub(crate) fn is_foreground(&self) -> bool {
+        self.is_deletion() && self.body["propagationPolicy"] == "Foreground"
+    }
+
     /// In one line.
     pub(crate) fn describe(&self) -> String {
         let query: Vec<_> = self.query.iter().map(|(name, value)| format!("{name}={value}")).collect();

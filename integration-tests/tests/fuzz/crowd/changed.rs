@@ -131,6 +131,6 @@ fn story(random: &mut Random) -> Vec<Ask> {
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn changed() -> anyhow::Result<()> {
     let (real, _cluster) = crate::prepare_real().await?;
-    let both = Both { real, model: prepare_in_process().await?, patience: SERVED };
+    let both = Both { real, model: prepare_in_process().await?, patience: SERVED, collected: Vec::new() };
     tell_all(&both, &SORT).await
 }

@@ -14,6 +14,7 @@ mod changed;
 mod definitions;
 mod lists;
 mod memory;
+mod order;
 mod owners;
 mod rights;
 mod subjects;
@@ -61,15 +62,19 @@ pub(crate) async fn tell_all(both: &Both, sort: &Sort) -> anyhow::Result<()> {
         (seed, story, told)
     });
     let mut told = std::pin::pin!(told.buffered(IN_FLIGHT));
-    let (mut sum, mut report, mut different, mut once) = (Told::default(), Vec::new(), 0, 0);
-    let mut known = BTreeSet::new();
+    let (mut sum, mut doubtful) = (Told::default(), Vec::new());
     while let Some((seed, story, told)) = told.next().await {
         let told = told?;
         sum.writes += told.writes;
         sum.reads += told.reads;
         told.skipped.iter().for_each(|(why, times)| *sum.skipped.entry(why).or_default() += times);
         told.codes.iter().for_each(|(code, times)| *sum.codes.entry(*code).or_default() += times);
-        let Some((at, lines)) = told.different else { continue };
+        doubtful.extend(told.different.map(|(at, lines)| (seed, story, at, lines)));
+    }
+    let (mut report, mut different, mut once) = (Vec::new(), 0, 0);
+    let mut known = BTreeSet::new();
+    // Only now: the stories beside it would wait meanwhile, and their patience end.
+    for (seed, story, at, lines) in doubtful {
         if tell(both, &format!("s{seed}again"), &story).await?.different.is_none() {
             eprintln!("{} {seed} differs once, and not again: {}", sort.name, lines.join("\n    "));
             once += 1;

@@ -23,10 +23,12 @@ pub enum Controllers {
 }
 
 /// An object that has changed or is gone.
-#[derive(Clone, Debug, PartialEq)]
+#[derive(Clone, Debug)]
 pub(super) struct Change {
     pub(super) resource: Resource,
     pub(super) path: Path,
+    /// The state before, of an object that was there.
+    pub(super) before: Option<Arc<Value>>,
     /// The last state of an object that is gone.
     pub(super) gone: Option<Arc<Value>>,
 }
@@ -36,16 +38,18 @@ pub(super) struct Change {
 pub(super) struct Changes(VecDeque<Change>);
 
 impl Changes {
-    /// Adds a change, unless the same one is already waiting.
-    pub(super) fn push(&mut self, change: Change) {
-        if !self.0.contains(&change) {
-            self.0.push_back(change);
-        }
+    /// Adds the end of an object.
+    pub(super) fn end(&mut self, resource: Resource, path: Path, gone: Arc<Value>) {
+        self.0.push_back(Change { resource, path, before: None, gone: Some(gone) });
     }
 
-    /// Adds an object to be processed.
-    pub(super) fn look_at(&mut self, resource: Resource, path: Path) {
-        self.push(Change { resource, path, gone: None });
+    /// Adds an object to be processed, unless it already waits: it has then changed since the former state.
+    pub(super) fn look_at(&mut self, resource: Resource, path: Path, before: Option<Arc<Value>>) {
+        let waits =
+            |change: &Change| change.gone.is_none() && change.resource == resource && change.path == path;
+        if !self.0.iter().any(waits) {
+            self.0.push_back(Change { resource, path, before, gone: None });
+        }
     }
 
     pub(super) fn pop(&mut self) -> Option<Change> {

@@ -33,7 +33,7 @@ pub(super) fn sync_namespace(api: &mut ApiServer, path: &Path) {
         let Some(kind) = api.discovery.of_resource(&resource).cloned() else { continue };
         let objects = api.store.list(&resource, Some(path.name())).map(|(path, _)| path.clone());
         for object in objects.collect::<Vec<_>>() {
-            delete_own(api, &kind, &object, How::Background).ok();
+            delete_own(api, &kind, &object, How::Regardless).ok();
         }
         is_empty &= api.store.list(&resource, Some(path.name())).next().is_none();
     }

@@ -10,7 +10,7 @@ use super::{
     fates::Fates,
     queue::{Look, Pace, Queue},
 };
-use crate::in_process::{controllers::Controllers, store::Path};
+use crate::in_process::{collector::Graph, controllers::Controllers, store::Path};
 
 /// Hears of each object that has changed.
 #[derive(Clone)]
@@ -40,6 +40,7 @@ pub(super) struct Failed {
 pub(in crate::in_process) struct ControllerManager {
     mode: Controllers,
     pub(super) queue: Queue,
+    pub(super) graph: Graph,
     pub(super) fates: Fates,
     pub(super) events: Recorder,
     /// The certificate by which the server's socket is known, if there is one.

@@ -14,22 +14,28 @@ use super::{
 };
 use crate::in_process::{
     api::ApiServer,
-    collector::{dependents_of, owners_of},
     controllers::Change,
     kinds::storage::class,
     namespaces::namespaces,
     store::{Path, Resource, Store},
-    write::{finalizers, is_deleting},
+    write::is_deleting,
 };
 
 impl ControllerManager {
     /// Puts into the queue what a change is to lead to.
-    pub(super) fn route(&mut self, api: &ApiServer, Change { resource, path, gone }: &Change) {
+    pub(super) fn route(&mut self, api: &ApiServer, Change { resource, path, before, gone }: &Change) {
         let Some(object) = gone.as_ref().or_else(|| api.store.get(resource, path)) else { return };
         if let Some(Listener(listener)) = &self.listener {
             listener(self.queue.moment, object, gone.is_some());
         }
-        self.route_garbage(api, resource, path, object, gone.is_some());
+        if gone.is_some() {
+            self.route_emptied(&api.store, path);
+            let next = self.graph.ended(api, path, object);
+            self.look_at_garbage(next);
+        } else {
+            let next = self.graph.changed(api, (resource, path), object, before.as_deref());
+            self.look_at_garbage(next);
+        }
         match (&*resource.group, &*resource.plural) {
             ("", "namespaces") if gone.is_none() => {
                 self.look(Controller::ServiceAccounts, resource, path);
@@ -104,29 +110,18 @@ impl ControllerManager {
         }
     }
 
-    fn route_garbage(
-        &mut self,
-        api: &ApiServer,
-        resource: &Resource,
-        path: &Path,
-        object: &Value,
-        is_gone: bool,
-    ) {
-        if is_gone {
-            if let Some(namespace) = path.namespace() {
-                let namespace = Path::new(None, namespace);
-                if api.store.get(&namespaces(), &namespace).is_some_and(|namespace| is_deleting(namespace)) {
-                    self.look(Controller::Namespaces, &namespaces(), &namespace);
-                }
-            }
-            let waiting = dependents_of(&api.store, object);
-            for (resource, path) in waiting.chain(owners_of(&api.discovery, path, object)) {
-                self.look(Controller::GarbageCollector, &resource, &path);
-            }
-        } else if !object["metadata"]["ownerReferences"].is_null()
-            || (is_deleting(object) && !finalizers(object).is_empty())
-        {
-            self.look(Controller::GarbageCollector, resource, path);
+    /// A namespace that ends may be empty now.
+    fn route_emptied(&mut self, store: &Store, path: &Path) {
+        let Some(namespace) = path.namespace() else { return };
+        let namespace = Path::new(None, namespace);
+        if store.get(&namespaces(), &namespace).is_some_and(|namespace| is_deleting(namespace)) {
+            self.look(Controller::Namespaces, &namespaces(), &namespace);
+        }
+    }
+
+    pub(super) fn look_at_garbage(&mut self, places: Vec<(Resource, Path)>) {
+        for (resource, path) in places {
+            self.look(Controller::GarbageCollector, &resource, &path);
         }
     }
 

@@ -21,7 +21,6 @@ use crate::in_process::{
     admission::sync_quotas,
     api::ApiServer,
     budgets::sync_budgets,
-    collector::collect,
     controllers::{Change, MANAGER},
     definitions::{definition_of, definitions, sync_definition},
     namespaces::sync_namespace,
@@ -100,7 +99,10 @@ impl ControllerManager {
             return;
         };
         match controller {
-            Controller::GarbageCollector => collect(api, resource, path, &object),
+            Controller::GarbageCollector => {
+                let next = self.graph.collect(api, resource, path, &object);
+                self.look_at_garbage(next);
+            }
             Controller::Namespaces => sync_namespace(api, path),
             Controller::ServiceAccounts => make_account(api, path),
             Controller::RootCertificates => publish_root(api, &self.authority, path),
@@ -162,7 +164,7 @@ impl ControllerManager {
     }
 }
 
-fn react_in_server(api: &mut ApiServer, Change { resource, path, gone }: &Change) {
+fn react_in_server(api: &mut ApiServer, Change { resource, path, gone, .. }: &Change) {
     if *resource == definitions() {
         return sync_definition(api, path);
     }
@@ -170,7 +172,8 @@ fn react_in_server(api: &mut ApiServer, Change { resource, path, gone }: &Change
     if gone.is_some()
         && api.store.get(&definitions(), &definition).is_some_and(|definition| is_deleting(definition))
     {
-        api.changed.look_at(definitions(), definition);
+        let as_it_is = api.store.get(&definitions(), &definition).cloned();
+        api.changed.look_at(definitions(), definition, as_it_is);
     }
 }
 

@@ -75,6 +75,120 @@ async fn an_owner_of_another_uid_is_none() {
     assert_eq!(kept["metadata"]["ownerReferences"].as_array().map(Vec::len), Some(1), "{kept}");
 }
 
+/// An object with these owners and finalizers.
+async fn make(scene: &Scene, name: &str, owners: &[&Value], finalizers: Value) -> Value {
+    let mut object = json!({ "metadata": { "name": name, "finalizers": finalizers } });
+    let references = owners.iter().map(|owner| owned(name, owner)["metadata"]["ownerReferences"][0].clone());
+    object["metadata"]["ownerReferences"] = references.collect();
+    for reference in object["metadata"]["ownerReferences"].as_array_mut().into_iter().flatten().skip(1) {
+        reference["controller"] = false.into();
+    }
+    scene.post(MAPS, object).await.1
+}
+
+async fn owners_of(scene: &Scene, name: &str) -> Vec<String> {
+    let (_, object) = scene.get(&format!("{MAPS}/{name}")).await;
+    let references = object["metadata"]["ownerReferences"].as_array().cloned().unwrap_or_default();
+    references.iter().map(|owner| owner["name"].as_str().expect("a name").to_owned()).collect()
+}
+
+fn foreground() -> Value {
+    json!({ "propagationPolicy": "Foreground" })
+}
+
+#[tokio::test]
+async fn what_ends_already_keeps_its_references() {
+    let scene = Scene::new();
+    let held = json!(["x.com/f"]);
+    let [first, second] =
+        [make(&scene, "x", &[], Value::Null).await, make(&scene, "y", &[], Value::Null).await];
+    make(&scene, "ends", &[&first, &second], held.clone()).await;
+    make(&scene, "stays", &[&first, &second], held).await;
+    scene.delete(&format!("{MAPS}/ends"), Value::Null).await;
+    scene.delete(&format!("{MAPS}/x"), foreground()).await;
+    assert_eq!(owners_of(&scene, "stays").await, ["y"]);
+    assert_eq!((names(&scene).await.len(), owners_of(&scene, "ends").await.len()), (4, 2), "it holds x back");
+    // Its owner goes when it doesn't block that any more.
+    let none = json!({ "metadata": { "ownerReferences": null } });
+    scene.patch(&format!("{MAPS}/ends"), MERGE, none).await;
+    assert_eq!(names(&scene).await, ["ends", "stays", "y"]);
+}
+
+#[tokio::test]
+async fn who_gets_an_owner_that_waits_already_is_not_looked_at() {
+    let scene = Scene::new();
+    let owner = make(&scene, "owner", &[], Value::Null).await;
+    make(&scene, "held", &[&owner], json!(["x.com/f"])).await;
+    scene.delete(&format!("{MAPS}/owner"), foreground()).await;
+    make(&scene, "late", &[&owner], Value::Null).await;
+    assert_eq!(names(&scene).await, ["held", "late", "owner"]);
+    scene.patch(&format!("{MAPS}/held"), MERGE, json!({ "metadata": { "finalizers": null } })).await;
+    assert!(names(&scene).await.is_empty(), "it is, as soon as something happens to another one");
+}
+
+#[tokio::test]
+async fn an_owner_that_cannot_be_followed_is_tried_again() {
+    let scene = Scene::new();
+    let owner = make(&scene, "owner", &[], Value::Null).await;
+    let mut unknown = owner.clone();
+    unknown["metadata"]["uid"] = "another".into();
+    make(&scene, "stays", &[&owner, &unknown], Value::Null).await;
+    let references = |references: Value| json!({ "metadata": { "ownerReferences": references } });
+    let mut both = owned("stays", &owner)["metadata"]["ownerReferences"].clone();
+    let known = both.clone();
+    let strange = json!({ "apiVersion": "v1", "kind": "Nobody", "name": "n", "uid": "another" });
+    both.as_array_mut().expect("references").push(strange);
+    scene.patch(&format!("{MAPS}/stays"), MERGE, references(both)).await;
+    scene.delete(&format!("{MAPS}/owner"), Value::Null).await;
+    assert_eq!(names(&scene).await, ["stays"], "nobody knows whether that one is there");
+    scene.patch(&format!("{MAPS}/stays"), MERGE, references(known)).await;
+    assert!(names(&scene).await.is_empty());
+}
+
+#[tokio::test]
+async fn a_circle_is_broken() {
+    let scene = Scene::new();
+    let first = make(&scene, "first", &[], Value::Null).await;
+    let second = make(&scene, "second", &[&first], Value::Null).await;
+    let references = owned("first", &second)["metadata"]["ownerReferences"].clone();
+    let closed = json!({ "metadata": { "ownerReferences": references } });
+    scene.patch(&format!("{MAPS}/first"), MERGE, closed).await;
+    scene.delete(&format!("{MAPS}/first"), foreground()).await;
+    assert!(names(&scene).await.is_empty());
+}
+
+#[tokio::test]
+async fn whose_word_about_dependents_counts() {
+    // The collector's, where an owner waits.
+    let scene = Scene::new();
+    let owner = make(&scene, "owner", &[], Value::Null).await;
+    let child = make(&scene, "child", &[&owner], json!(["orphan", "x.com/f"])).await;
+    make(&scene, "grandchild", &[&child], Value::Null).await;
+    scene.delete(&format!("{MAPS}/owner"), foreground()).await;
+    assert_eq!(names(&scene).await, ["child", "owner"]);
+    // The object's own, where the owner is gone.
+    let scene = Scene::new();
+    let owner = make(&scene, "owner", &[], Value::Null).await;
+    let child = make(&scene, "child", &[&owner], json!(["orphan"])).await;
+    make(&scene, "grandchild", &[&child], Value::Null).await;
+    scene.delete(&format!("{MAPS}/owner"), Value::Null).await;
+    assert_eq!(names(&scene).await, ["grandchild"]);
+    // That of the namespace's controller, even if the object has waited.
+    let scene = Scene::new();
+    let namespace = json!({ "metadata": { "name": "ends" } });
+    scene.post("/api/v1/namespaces", namespace).await;
+    let maps = "/api/v1/namespaces/ends/configmaps";
+    let (_, owner) = scene.post(maps, json!({ "metadata": { "name": "owner" } })).await;
+    let mut held = owned("held", &owner);
+    held["metadata"]["finalizers"] = json!(["x.com/f"]);
+    scene.post(maps, held).await;
+    scene.delete(&format!("{maps}/owner"), foreground()).await;
+    assert_eq!(scene.get(&format!("{maps}/owner")).await.0, 200);
+    scene.delete("/api/v1/namespaces/ends", Value::Null).await;
+    assert_eq!(scene.get(&format!("{maps}/owner")).await.0, 404);
+    assert_eq!(scene.get(&format!("{maps}/held")).await.0, 200);
+}
+
 #[tokio::test]
 async fn controllers_work_when_they_are_told_to_or_not_at_all() {
     for (controllers, left) in [(Controllers::Off, 2), (Controllers::Stepwise, 2), (Controllers::AtOnce, 0)] {

@@ -20,9 +20,9 @@ async fn a_finalizer_keeps_an_object_until_it_is_removed() {
 
     let finalizers = |list: Value| scene.patch(&path, MERGE, json!({ "metadata": { "finalizers": list } }));
     assert_eq!(
-        said(finalizers(json!(["x.com/f", "x.com/g"])).await),
+        said(finalizers(json!(["x.com/h", "x.com/f", "x.com/g"])).await),
         "422 Invalid ConfigMap \"f\" is invalid: metadata.finalizers: Forbidden: no new finalizers can be added if the \
-         object is being deleted, found new finalizers []string{\"x.com/g\"}"
+         object is being deleted, found new finalizers []string{\"x.com/g\", \"x.com/h\"}"
     );
     let (code, last) = finalizers(Value::Null).await;
     assert_eq!((code, &last["metadata"]["resourceVersion"]), (200, &marked["metadata"]["resourceVersion"]));

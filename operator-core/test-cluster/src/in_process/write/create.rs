@@ -141,8 +141,9 @@ pub(in crate::in_process) fn put(
         object = kind.stored(object);
     }
     let resource = kind.resource();
+    let before = api.store.get(&resource, path).cloned();
     let stored = api.store.put(&resource, path, object);
-    api.changed.look_at(resource, path.clone());
+    api.changed.look_at(resource, path.clone(), before);
     if kind.is_new_event() || kind.version != kind.storage_version {
         return in_version(kind, &stored);
     }

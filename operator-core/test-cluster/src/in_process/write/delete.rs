@@ -10,7 +10,6 @@ use super::{create::put, finalizers, is_deleting, json_or_yaml, meta, metadata, 
 use crate::in_process::{
     admission::admit_deletion,
     api::{ApiServer, Reply},
-    controllers::Change,
     definitions::{GROUP, KIND, mark_definition},
     failure::{Cause, Failure},
     kinds::Kind,
@@ -34,9 +33,11 @@ enum Propagation {
 /// How a controller deletes an object.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(in crate::in_process) enum How {
-    /// What belongs to it is deleted after it.
+    /// What belongs to it is deleted after it, unless somebody has said something else before.
     Background,
-    /// What belongs to it is deleted first.
+    /// The same, whatever somebody has said before.
+    Regardless,
+    /// What belongs to it is deleted first, whatever somebody has said before.
     Foreground,
     /// A Pod, within so many seconds.
     Within(i64),
@@ -200,19 +201,19 @@ fn end_of_pod(now: Timestamp, object: &mut Value, live: &Value, grace: Option<i6
 pub(in crate::in_process) fn remove(api: &mut ApiServer, kind: &Kind, path: &Path) {
     let resource = kind.resource();
     if let Some(gone) = api.store.remove(&resource, path) {
-        api.changed.push(Change { resource, path: path.clone(), gone: Some(gone) });
+        api.changed.end(resource, path.clone(), gone);
     }
 }
 
 impl DeleteOptions {
-    /// Those of a controller. What a former deletion has said about the dependents stays.
+    /// Those of a controller.
     pub(super) fn of_controller(how: How, live: &Value) -> Self {
         const COLLECTOR: [&str; 2] = ["orphan", "foregroundDeletion"];
         let said = finalizers(live).iter().any(|name| COLLECTOR.contains(name));
         let propagation = match how {
-            _ if said => Propagation::Default,
+            How::Background | How::Within(_) if said => Propagation::Default,
             How::Foreground => Propagation::Foreground,
-            How::Background | How::Within(_) => Propagation::Background,
+            How::Background | How::Regardless | How::Within(_) => Propagation::Background,
         };
         let grace = if let How::Within(seconds) = how { Some(seconds) } else { None };
         Self { propagation, grace, ..Self::default() }

@@ -1,5 +1,7 @@
 //! The parts of an object's metadata that the server decides. Pure.
 
+use std::collections::BTreeSet;
+
 use jiff::Timestamp;
 use serde_json::{Value, json};
 
@@ -151,7 +153,7 @@ pub(super) fn keep(live: &Value, object: &mut Value) -> Vec<Cause> {
     }
     if is_deleting(live) {
         let old = finalizers(live);
-        let new: Vec<&str> = finalizers(object).into_iter().filter(|name| !old.contains(name)).collect();
+        let new: BTreeSet<&str> = finalizers(object).into_iter().filter(|name| !old.contains(name)).collect();
         if !new.is_empty() {
             let new = new.iter().map(|name| format!("{name:?}")).collect::<Vec<_>>().join(", ");
             let message = format!(
