@@ -43,7 +43,7 @@ pub(crate) mod verb;
 use std::{sync::Arc, time::Duration};
 
 use bytes::Bytes;
-use http::{Request, Response};
+use http::{Request, Response, Uri};
 use http_body_util::{BodyExt, combinators::UnsyncBoxBody};
 use kube::{
     Client, Config,
@@ -55,6 +55,7 @@ use tower::{
     layer::layer_fn,
     util::{BoxService, MapRequestLayer},
 };
+use tracing::{Dispatch, instrument::WithSubscriber};
 
 use crate::environment::{Clock, Environment};
 
@@ -188,6 +189,18 @@ impl Clients {
     pub(crate) fn term(&self) -> Option<&Term> {
         self.fence.term()
     }
+}
+
+/// A client for another server than the API server: no hook is meant for it. Nothing is logged of its requests, whose paths may be
+/// secret.
+pub(crate) fn apart(server: &Uri, clock: &Clock) -> Result<Client, Error> {
+    let silently =
+        |request, inner: Inner| async move { inner.send(request).with_subscriber(Dispatch::none()).await };
+    let silent = layer_fn(|transport| hook::layer(transport, Arc::new(silently)));
+    let mut config = Config::new(server.clone());
+    // There may be no authorities on this machine, and none are needed.
+    config.root_cert = (server.scheme_str() == Some("http")).then(Vec::new);
+    Ok(transport(&config, &[], &Fence::new(None, *clock))?.with_layer(&silent).build())
 }
 
 /// A transport that sends each request once, in its turn and with its deadline.

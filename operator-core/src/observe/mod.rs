@@ -383,6 +383,10 @@ pub enum EventOutcome {
     Overflowed,
     /// The server refused, or didn't answer.
     Failed,
+    /// It was forwarded, besides: see [`OperatorBuilder::forward_events`](crate::OperatorBuilder::forward_events).
+    Forwarded,
+    /// It was to be forwarded, and was dropped: too many waited, or the receiver refused or didn't answer.
+    NotForwarded,
 }
 
 impl EventOutcome {
@@ -395,6 +399,8 @@ impl EventOutcome {
             Self::Suppressed => "suppressed",
             Self::Overflowed => "overflowed",
             Self::Failed => "failed",
+            Self::Forwarded => "forwarded",
+            Self::NotForwarded => "not_forwarded",
         }
     }
 }

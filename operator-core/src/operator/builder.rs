@@ -20,6 +20,7 @@ use crate::{
     event_source::WatchScope,
     metrics::{MetricsObserver, Recorders},
     observe::{Observer, Observers},
+    operations::Receiver,
     processor::DEFAULT_SPREAD,
     reconciler::{Applying, DEFAULT_MAX_CONCURRENT_DEPENDENTS},
     resource::{MarkNames, ResourceType},
@@ -89,6 +90,8 @@ pub(super) struct Settings {
     /// The limit of all controllers together.
     pub(super) max_concurrent_reconciles: Option<usize>,
     pub(super) leader_election: Option<LeaderElection>,
+    /// Where Events are forwarded to.
+    pub(super) forward_events: Option<Box<Result<Receiver, Mistake>>>,
     /// Used instead of the namespaces that the controllers declare.
     pub(super) namespaces: Option<WatchScope>,
     /// The namespaces of the controllers that declare none.
@@ -118,6 +121,7 @@ impl Default for Settings {
             applying: Applying::default(),
             max_concurrent_reconciles: None,
             leader_election: None,
+            forward_events: None,
             namespaces: None,
             default_namespaces: None,
             mark_prefix: MarkNames::PREFIX.to_owned(),
@@ -207,6 +211,27 @@ impl OperatorBuilder {
     /// it is the time after which the start fails.
     pub fn cache_sync_timeout(mut self, timeout: impl Into<Option<Duration>>) -> Self {
         self.settings.cache_sync_timeout = timeout.into();
+        self
+    }
+
+    /// Sends each Event of Kubernetes that a controller records to this url as well, by POST, as Flux's notification controller takes
+    /// them: `involvedObject`, `severity` (`info`, or `error` for a warning), `timestamp`, `reason`, `message`,
+    /// `reportingController` and `reportingInstance` in JSON.
+    ///
+    /// No run waits for it. An answer has 5 s; without one, or after a code of 500 or more, it is sent again, three times at most. With
+    /// 429 the receiver has had the same Event, and with any other code it doesn't want it. 1,024 Events may wait, and further ones are
+    /// dropped; `kubernetes_events_total` counts them all. A stop waits two seconds for the rest. No log and no error shows the url,
+    /// which may have credentials in it.
+    pub fn forward_events(mut self, url: impl AsRef<str>) -> Self {
+        // The url itself may have credentials in it.
+        let receiver = Receiver::at(url.as_ref()).ok_or_else(|| {
+            Mistake::new(
+                "Events can't be forwarded to the url that is given",
+                "it needs a scheme, `http` or `https`, and a host",
+                "`.forward_events(\"http://notification-controller.flux-system.svc/\")`",
+            )
+        });
+        self.settings.forward_events = Some(Box::new(receiver));
         self
     }
 
@@ -340,6 +365,13 @@ impl OperatorBuilder {
     #[cfg(feature = "testing")]
     pub(crate) fn reports_every(mut self, interval: Duration) -> Self {
         self.settings.reports_every = interval;
+        self
+    }
+
+    /// Without forwarding Events: there is nothing outside of a simulation.
+    #[cfg(feature = "testing")]
+    pub(crate) fn without_forwarding(mut self) -> Self {
+        self.settings.forward_events = None;
         self
     }
 

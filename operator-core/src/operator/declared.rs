@@ -95,6 +95,9 @@ impl OperatorBuilder {
                 "`.mark_prefix(\"example.com\")`, or leave it out for `operator-core.io`",
             ));
         }
+        mistakes.extend(
+            self.settings.forward_events.iter().filter_map(|receiver| receiver.as_ref().clone().err()),
+        );
         let election = self.settings.leader_election.as_ref().map(super::LeaderElection::validate);
         mistakes.extend(election.and_then(Result::err).map(|error| of_election(&error)));
         Mistakes::check(mistakes)

@@ -334,7 +334,8 @@ impl<P: KubeObject> Context<P> {
     }
 
     /// Logs something about the primary, and records it as an Event of Kubernetes, by one call: [`Level::ERROR`] and [`Level::WARN`]
-    /// as a warning, all others as a normal Event. `reason` and `text` are those of [`Events::normal`].
+    /// as a warning, all others as a normal Event. What is of [`Level::DEBUG`] or [`Level::TRACE`] isn't
+    /// [forwarded](crate::OperatorBuilder::forward_events). `reason` and `text` are those of [`Events::normal`].
     pub fn tell(&self, level: Level, reason: impl Into<String>, text: impl Into<String>) {
         let (reason, text) = (reason.into(), text.into());
         match level {

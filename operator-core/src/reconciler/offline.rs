@@ -111,7 +111,7 @@ impl<P: KubeObject<DynamicType: Default>> Offline<P> {
             controller: Arc::from("offline"),
             primary,
             sources,
-            events: Recorder::new(writer.clone(), Arc::clone(&wiring.scopes), true),
+            events: Recorder::new(writer.clone(), Arc::clone(&wiring.scopes), true, None),
             writer,
             clients,
             applies: true,

@@ -19,6 +19,7 @@
 //! # Assumptions
 //! - There is a runtime where [`Events::normal`] and [`Events::warn`] are called, as there is in a run.
 
+mod forward;
 mod note;
 
 use std::{collections::VecDeque, mem, sync::Arc, time::Duration};
@@ -28,6 +29,7 @@ use parking_lot::Mutex;
 use tokio::task::JoinHandle;
 use tracing::Level;
 
+pub(crate) use forward::{Forwarder, Receiver};
 pub(crate) use note::About;
 use note::{EventQuota, Note, RecordedEvent, Reporter, Severity};
 
@@ -93,7 +95,8 @@ impl<'c> Events<'c> {
     pub(crate) fn at(&self, level: Level, reason: String, message: String) {
         let severity = match level {
             Level::ERROR | Level::WARN => Severity::Warning,
-            _ => Severity::Normal,
+            Level::INFO => Severity::Normal,
+            _ => Severity::Trace,
         };
         self.record(severity, reason, message);
     }
@@ -126,6 +129,8 @@ pub(crate) struct Recorder {
     kind: ResourceType,
     /// Whether the controller says that it writes any.
     declared: bool,
+    /// Gets them as well, if there is one.
+    forwarder: Option<Arc<Forwarder>>,
     queue: Mutex<Queue>,
 }
 
@@ -144,9 +149,14 @@ struct Queue {
 }
 
 impl Recorder {
-    pub(crate) fn new(writer: Writer, scopes: Arc<PrimaryScopes>, declared: bool) -> Arc<Self> {
+    pub(crate) fn new(
+        writer: Writer,
+        scopes: Arc<PrimaryScopes>,
+        declared: bool,
+        forwarder: Option<Arc<Forwarder>>,
+    ) -> Arc<Self> {
         let kind = ResourceType::of::<Event>();
-        Arc::new(Self { writer, scopes, kind, declared, queue: Mutex::default() })
+        Arc::new(Self { writer, scopes, kind, declared, forwarder, queue: Mutex::default() })
     }
 
     /// Takes an Event, to be written soon, unless its primary has had too many.
@@ -210,6 +220,9 @@ impl Recorder {
                 }
             };
             self.tell(&note, outcome);
+            if let Some(forwarder) = self.forwarder.as_ref().filter(|_| note.is_forwarded()) {
+                forwarder.take(note, &self.writer.controller);
+            }
         }
     }
 

@@ -35,9 +35,26 @@ pub(crate) struct About {
     pub(crate) version: Option<String>,
 }
 
+impl About {
+    fn reference(&self) -> Value {
+        let Self { kind, key, uid, version } = self;
+        let mut reference = json!({
+            "apiVersion": kind.api_version(), "kind": kind.kind(), "name": key.name(), "uid": uid.as_str(),
+        });
+        for (field, value) in [("namespace", key.namespace()), ("resourceVersion", version.as_deref())] {
+            if let Some(value) = value {
+                reference[field] = value.into();
+            }
+        }
+        reference
+    }
+}
+
 /// Whether it needs attention.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Severity {
+    /// Normal, and not forwarded.
+    Trace,
     Normal,
     Warning,
 }
@@ -45,7 +62,7 @@ pub(super) enum Severity {
 impl Severity {
     const fn as_str(self) -> &'static str {
         match self {
-            Self::Normal => "Normal",
+            Self::Trace | Self::Normal => "Normal",
             Self::Warning => "Warning",
         }
     }
@@ -110,20 +127,11 @@ impl Note {
 
     /// The whole Event, the first time.
     pub(super) fn body(&self, place: &ObjectKey, reporter: Reporter<'_>) -> Value {
-        let About { kind, key, uid, version } = &self.about;
-        let mut involved = json!({
-            "apiVersion": kind.api_version(), "kind": kind.kind(), "name": key.name(), "uid": uid.as_str(),
-        });
-        for (field, value) in [("namespace", key.namespace()), ("resourceVersion", version.as_deref())] {
-            if let Some(value) = value {
-                involved[field] = value.into();
-            }
-        }
         let mut body = json!({
             "apiVersion": "v1",
             "kind": "Event",
             "metadata": { "name": place.name(), "namespace": place.namespace() },
-            "involvedObject": involved,
+            "involvedObject": self.about.reference(),
             "type": self.severity.as_str(),
             "reason": self.reason,
             "message": self.message,
@@ -138,6 +146,24 @@ impl Note {
             body["reportingInstance"] = reporter.instance.into();
         }
         body
+    }
+
+    /// Whether it is forwarded.
+    pub(super) fn is_forwarded(&self) -> bool {
+        self.severity != Severity::Trace
+    }
+
+    /// The form in which Flux's notification controller takes it.
+    pub(super) fn notification(&self, reporter: Reporter<'_>) -> Value {
+        json!({
+            "involvedObject": self.about.reference(),
+            "severity": if self.severity == Severity::Warning { "error" } else { "info" },
+            "timestamp": Time(reporter.now),
+            "message": self.message,
+            "reason": self.reason,
+            "reportingController": reporter.component,
+            "reportingInstance": reporter.instance,
+        })
     }
 
     /// What changes when it happens again, bound to the state that was counted.
@@ -230,6 +256,30 @@ mod tests {
             json!({ "apiVersion": "v1", "kind": "Node", "name": "n1", "uid": "u1", "resourceVersion": "7" })
         );
         assert!(body.get("reportingInstance").is_none());
+    }
+
+    #[test]
+    fn a_notification_has_the_form_that_flux_takes() {
+        let now = Timestamp::from_second(3).unwrap();
+        let reporter = Reporter { component: "web", instance: "web-0", now };
+        let of = |severity| Note { severity, ..note(pod(), "Slow", "after 4 s", None) };
+        let expected = json!({
+            "involvedObject": {
+                "apiVersion": "v1", "kind": "Pod", "namespace": "shop", "name": "one", "uid": "u1", "resourceVersion": "7",
+            },
+            "severity": "error", "timestamp": "1970-01-01T00:00:03Z", "reason": "Slow", "message": "after 4 s",
+            "reportingController": "web", "reportingInstance": "web-0",
+        });
+        assert_eq!(of(Severity::Warning).notification(reporter), expected);
+        assert_eq!(of(Severity::Normal).notification(reporter)["severity"], "info");
+        let forwarded =
+            [Severity::Trace, Severity::Normal, Severity::Warning].map(|of_it| of(of_it).is_forwarded());
+        assert_eq!(forwarded, [false, true, true]);
+        assert_eq!(
+            name(&of(Severity::Trace)),
+            name(&of(Severity::Normal)),
+            "the cluster knows no third type"
+        );
     }
 
     #[test]

@@ -51,6 +51,10 @@ fn wrong() -> Vec<(&'static str, OperatorBuilder)> {
             Operator::builder().register(pods()).leader_election(LeaderElection::new("A lease")),
         ),
         (
+            "Events that go nowhere, and whose url is secret",
+            Operator::builder().register(pods()).forward_events("hooks.example.com/s3cret"),
+        ),
+        (
             "a function that fails on its way to a controller",
             Operator::builder().register(twice.build().map(|workflow| pods().workflow(workflow))),
         ),
