@@ -43,6 +43,7 @@ const SETTINGS: &Keys = &[
     ("on_update", Form::Any, "|new, old| …"),
     ("generic_filter", Form::Any, "|page| …"),
     ("status", Form::Any, "status"),
+    ("paused_when", Form::Any, "is_paused"),
 ];
 
 /// The keys that are calls of a method with several arguments, or with a type: their number and meaning. There may be

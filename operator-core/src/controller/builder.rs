@@ -15,7 +15,8 @@ use crate::{
     dependent::Standalone,
     dispatcher::Code,
     event_source::{
-        InformerEventSource, References, SourceDeclaration, WatchScope, filter_methods, informer_methods,
+        Filtered, InformerEventSource, References, SourceDeclaration, WatchScope, filter_methods,
+        informer_methods,
     },
     reconciler::{DataType, Reconciler, StatusFunction, erased},
     resource::{KubeObject, ObjectKey, ResourceType, label_value},
@@ -402,6 +403,18 @@ impl<R: Reconciler> ControllerBuilder<R> {
     /// namespaces, or in `default` for cluster-scoped primaries.
     pub fn records_events(mut self, records: bool) -> Self {
         self.draft.settings.records_events = records;
+        self
+    }
+
+    /// Leaves a primary alone while the function is true: neither workflow nor reconciler runs, and nothing is written, except for
+    /// one status when the pause begins. [`Run::is_paused`](crate::Run::is_paused) is true then, and of
+    /// [`Run::conditions`](crate::Run::conditions) `Ready` is false with the reason `Suspended`. The end of a primary is handled as
+    /// ever.
+    ///
+    /// A change that begins or ends a pause causes a run, whatever the filters say. The function is called for each update of a
+    /// primary; if it panics, the run fails.
+    pub fn paused_when(mut self, paused: impl Fn(&R::Primary) -> bool + Send + Sync + 'static) -> Self {
+        self.draft.settings.filters.paused_when = Some(Filtered::<R::Primary>::on_object(paused));
         self
     }
 

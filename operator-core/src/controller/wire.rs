@@ -25,7 +25,7 @@ use crate::{
         Sources, Subscriber, WatchScope, Wiring,
     },
     observe::{Cause, Observers, SourceIndex},
-    operations::{Forwarder, Recorder, Writer, records_manager},
+    operations::{Receiver, Recorder, Writer, records_manager},
     processor::{Input, Processor, ProcessorTask, RunExecutor},
     reconciler::{ControllerContext, ManagedWorkflow, WorkflowSurroundings},
     resource::{Departed, MarkNames, ObjectKey, Uid},
@@ -47,8 +47,8 @@ pub(crate) struct OperatorParts {
     pub(crate) spread: f64,
     /// The places of the runs of all controllers together, if there is a limit.
     pub(crate) places: Option<Places>,
-    /// Gets the Events of all controllers.
-    pub(crate) forwarder: Option<Arc<Forwarder>>,
+    /// Gets the Events of all controllers, too.
+    pub(crate) receiver: Option<Receiver>,
     /// The keys of the marks on objects that dependents write.
     pub(crate) marks: MarkNames,
     /// Shared by the sources of several controllers.
@@ -184,7 +184,7 @@ impl Controller {
             undeclared: Arc::default(),
         };
         let (scopes, declared) = (Arc::clone(&wiring.scopes), self.settings.records_events);
-        let events = Recorder::new(writer.clone(), scopes, declared, parts.forwarder.clone());
+        let events = Recorder::new(writer.clone(), scopes, declared, parts.receiver.clone());
         let shared = Arc::new(ControllerContext {
             controller: Arc::clone(&self.name),
             primary,
@@ -206,6 +206,7 @@ impl Controller {
             code: Arc::clone(&self.code),
             status: self.settings.status.clone(),
             never_retries,
+            paused_when: self.settings.filters.paused_when.clone(),
             timeout: self.settings.reconcile_timeout,
             source_names: self.source_names(),
             shared,

@@ -9,7 +9,7 @@ use std::sync::Arc;
 use futures::FutureExt;
 use tokio::time::Instant;
 
-use super::{Dispatcher, Done, failure::RunFailure, report::Report, transitions::News};
+use super::{Dispatcher, Done, failure::RunFailure, pause, report::Report, transitions::News};
 use crate::{
     environment::fenced,
     observe::error_chain,
@@ -44,6 +44,7 @@ impl Dispatcher {
             Ok(done @ Done::Reconciled { .. }) => {
                 (self.write_status(None, context).await.map(|()| done), true)
             }
+            Ok(Done::Paused) => (self.tell_of_pause(context).await.map(|()| Done::Nothing), true),
             result => (result, false),
         };
         // The writes of a run that was given the end of its primary show nothing new about it.
@@ -52,7 +53,7 @@ impl Dispatcher {
             Ok(done) => {
                 report.succeeded();
                 return match done {
-                    Done::Nothing => Outcome::Success { reschedule: None },
+                    Done::Nothing | Done::Paused => Outcome::Success { reschedule: None },
                     Done::FinalizerRemoved => Outcome::FinalizerRemoved,
                     Done::Reconciled { reschedule } => {
                         let again = context.findings().status_is_incomplete().then_some(TRIED_AGAIN_AFTER);
@@ -76,6 +77,7 @@ impl Dispatcher {
         };
         let mut again = None;
         if !said {
+            pause::says_so(context, false);
             let error = self.told(&failure, context);
             // What conditions have asked for is done by a retry; the status function knows of the failure.
             context.remembered().lock().forget_again_in();
@@ -96,7 +98,7 @@ impl Dispatcher {
 
     /// Calls the status function, and writes the status. A primary that is gone has none; the status of a primary that
     /// can't be decoded any more doesn't change.
-    async fn write_status(
+    pub(super) async fn write_status(
         &self,
         error: Option<RunError>,
         context: &Arc<AnyContext>,

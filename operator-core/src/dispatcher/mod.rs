@@ -8,6 +8,7 @@
 //!   │    ├─ without our finalizer ───────────────────────────────▶ Success: nothing to do
 //!   │    └─ workflow's cleanup, cleanup ─ all agree ─▶ finalizer off ───────────────────▶ FinalizerRemoved
 //!   └─ alive
+//!        ├─ paused ─▶ one status ─────────────────────────────────▶ Success
 //!        ├─ can't be decoded ────────────────────────────────────▶ Success: nothing to do
 //!        ├─ finalizer missing ─▶ finalizer on, and on with the answered object
 //!        ├─ workflow, unless it is invoked explicitly
@@ -32,6 +33,7 @@
 mod ending;
 mod failure;
 mod newest;
+mod pause;
 mod report;
 mod transitions;
 mod user;
@@ -47,6 +49,7 @@ use tracing::Instrument;
 
 use crate::{
     environment::fenced_future,
+    event_source::OnObject,
     observe::{Cause, RunKind},
     operations::{self, FinalizerAdded, PrimaryWriter, has_finalizer},
     processor::{Input, Outcome, Reschedule, Run, RunExecutor},
@@ -67,6 +70,8 @@ pub(crate) struct Dispatcher {
     pub(crate) status: Option<AnyStatus>,
     /// Whether the first failure isn't retried.
     pub(crate) never_retries: bool,
+    /// Whether a primary is left alone.
+    pub(crate) paused_when: Option<OnObject<dyn Object>>,
     /// How long a run may take.
     pub(crate) timeout: Option<Duration>,
     /// The names of the event sources, for the causes of a run.
@@ -87,8 +92,12 @@ impl RunExecutor for Runs {
 /// What a successful run returns.
 enum Done {
     Nothing,
+    /// The primary is left alone.
+    Paused,
     FinalizerRemoved,
-    Reconciled { reschedule: Option<Reschedule> },
+    Reconciled {
+        reschedule: Option<Reschedule>,
+    },
 }
 
 impl Dispatcher {
@@ -183,6 +192,9 @@ impl Dispatcher {
     ) -> Result<Done, RunFailure> {
         let finalizer = self.shared.finalizer.as_deref();
         context.work_on(&primary);
+        if self.is_paused(&primary, context)? {
+            return Ok(Done::Paused);
+        }
         if self.shared.all_events {
             return self.work_on_any(primary, context, report).await;
         }

@@ -197,6 +197,7 @@ impl World {
             code,
             status: Some(erased(|_: &ConfigMap, _: &run::Run<ConfigMap>| json!({}))),
             never_retries: false,
+            paused_when: None,
             timeout,
             source_names,
             shared,

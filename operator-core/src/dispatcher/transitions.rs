@@ -11,7 +11,7 @@
 //! - What a process finds when it first runs a primary is no transition.
 //! - A primary that is gone isn't counted any more.
 
-use std::{mem, sync::Arc};
+use std::sync::Arc;
 
 use serde_json::Value;
 
@@ -45,11 +45,6 @@ fn is_same(seen: &[Stated], status: &Value) -> bool {
     said(status).all(|(said, _)| seen.iter().any(|seen| *seen == said)) && said(status).count() == seen.len()
 }
 
-/// Those that are counted and aren't among the others, which may have other reasons.
-fn without<'s>(all: &'s [Stated], others: &'s [Stated]) -> impl Iterator<Item = &'s Stated> {
-    all.iter().filter(|one| !others.iter().any(|other| other[..2] == one[..2]))
-}
-
 /// Whether a transition is one for the worse.
 fn is_worse(before: Option<&Stated>, [_, now, _]: &Stated, tells_of_trouble: bool) -> bool {
     let is_true = |status: &str| status == ConditionStatus::True.as_str();
@@ -57,33 +52,65 @@ fn is_worse(before: Option<&Stated>, [_, now, _]: &Stated, tells_of_trouble: boo
     if tells_of_trouble { is && !was } else { was && !is }
 }
 
-/// Counts the conditions of a primary.
+/// Tells the observers of a primary.
 #[derive(Clone, Debug)]
-struct Gauge {
+pub(super) struct Told {
     observers: Observers,
     controller: Arc<str>,
     key: ObjectKey,
 }
 
-impl Gauge {
-    fn tell(&self, [condition, status, _]: &Stated, holds: bool) {
+impl Told {
+    /// One of both has the type. The message is that of a transition.
+    fn change(&self, before: Option<&Stated>, now: Option<&Stated>, message: Option<&str>) {
         let (controller, key) = (&*self.controller, &self.key);
-        self.observers.observe(&Observation::ConditionHolds { controller, key, condition, status, holds });
+        let condition = before.or(now).map_or("", |of| &*of[0]);
+        let [before, now] = [before, now].map(|of| of.map(|[_, status, reason]| (&**status, &**reason)));
+        self.observers.observe(&Observation::ConditionChanged {
+            controller,
+            key,
+            condition,
+            before,
+            now,
+            message,
+        });
+    }
+
+    pub(super) fn pause(&self, paused: bool) {
+        let (controller, key) = (&*self.controller, &self.key);
+        self.observers.observe(&Observation::PrimaryPaused { controller, key, paused });
     }
 }
 
-/// What was last seen of a primary; dropped with it.
+/// What was last told of a primary; dropped with it.
 #[derive(Debug, Default)]
-struct LastSeen {
-    conditions: Vec<Stated>,
+pub(super) struct LastTold {
     /// `None` before anything was seen.
-    gauge: Option<Gauge>,
+    conditions: Option<Vec<Stated>>,
+    /// Whether its status says that it is paused, if it is.
+    pub(super) pause: Option<bool>,
+    to: Option<Told>,
 }
 
-impl Drop for LastSeen {
+impl LastTold {
+    /// Changes it; `None` if the primary is gone.
+    pub(super) fn change<R>(context: &AnyContext, change: impl FnOnce(&mut Self) -> R) -> Option<(R, Told)> {
+        let (writer, key) = (&context.shared().writer, context.primary_key().clone());
+        let (observers, controller) = (writer.observers.clone(), Arc::clone(&writer.controller));
+        let to = Told { observers, controller, key };
+        context.scope().change(|last: &mut Self| {
+            last.to = Some(to.clone());
+            (change(last), to)
+        })
+    }
+}
+
+impl Drop for LastTold {
     fn drop(&mut self) {
-        if let Some(gauge) = &self.gauge {
-            self.conditions.iter().for_each(|of| gauge.tell(of, false));
+        let Some(to) = &self.to else { return };
+        self.conditions.iter().flatten().for_each(|of| to.change(Some(of), None, None));
+        if self.pause.is_some() {
+            to.pause(false);
         }
     }
 }
@@ -94,7 +121,8 @@ pub(super) struct News(Vec<(Stated, String)>);
 impl News {
     /// What this status says, if it is news about the primary of this scope.
     pub(super) fn of(status: &Value, scope: &PrimaryScope<'_>) -> Option<Self> {
-        let is_new = match scope.look(|last: &mut LastSeen| is_same(&last.conditions, status)) {
+        let is_same = |last: &mut LastTold| last.conditions.as_ref().map(|seen| is_same(seen, status));
+        let is_new = match scope.look(is_same).flatten() {
             Some(same) => !same,
             None => said(status).next().is_some(),
         };
@@ -103,43 +131,31 @@ impl News {
 
     /// The status was written: the primary was in the state `before`, and is in the state `written`.
     pub(super) fn tell(self, run: &AnyRun, before: &AnyObject, written: &AnyObject, context: &AnyContext) {
-        let writer = &context.shared().writer;
-        let (observers, controller) = (writer.observers.clone(), Arc::clone(&writer.controller));
-        let gauge = Gauge { observers, controller, key: context.primary_key().clone() };
         let now: Vec<_> = self.0.iter().map(|(stated, _)| stated.clone()).collect();
-        let keep = |last: &mut LastSeen| {
-            let is_first = last.gauge.replace(gauge.clone()).is_none();
-            (is_first, mem::replace(&mut last.conditions, now.clone()))
+        let Some((known, told)) = LastTold::change(context, |last| last.conditions.replace(now.clone()))
+        else {
+            return;
         };
-        let Some((is_first, known)) = context.scope().change(keep) else { return };
-        without(&known, &now).for_each(|one| gauge.tell(one, false));
-        without(&now, &known).for_each(|one| gauge.tell(one, true));
-        let known = match is_first {
-            false => known,
+        let mut known = known.unwrap_or_else(|| {
             // What was there before this process.
-            true if before.version() == written.version() => return,
-            true => {
-                let before = before.to_value().unwrap_or_default();
-                said(&before["status"]).map(|(said, _)| owned(said)).collect()
-            }
-        };
+            let known = match before.version() == written.version() {
+                true => now,
+                false => said(&before.to_value().unwrap_or_default()["status"])
+                    .map(|(said, _)| owned(said))
+                    .collect(),
+            };
+            known.iter().for_each(|of| told.change(None, Some(of), None));
+            known
+        });
         for (now, message) in &self.0 {
-            let before = known.iter().find(|before| before[0] == now[0]);
-            if before != Some(now) {
-                let (controller, key, [condition, status, reason]) = (&*gauge.controller, &gauge.key, now);
-                let before_it = before.map(|[_, status, reason]| (&**status, &**reason));
-                gauge.observers.observe(&Observation::ConditionChanged {
-                    controller,
-                    key,
-                    condition,
-                    before: before_it,
-                    status,
-                    reason,
-                    message,
-                });
-                record(before, now, message, run, context);
+            let before = known.iter().position(|before| before[0] == now[0]);
+            let before = before.map(|position| known.swap_remove(position));
+            if before.as_ref() != Some(now) {
+                told.change(before.as_ref(), Some(now), Some(message));
+                record(before.as_ref(), now, message, run, context);
             }
         }
+        known.iter().for_each(|gone| told.change(Some(gone), None, None));
     }
 }
 
@@ -158,7 +174,7 @@ fn record(before: Option<&Stated>, now: &Stated, message: &str, run: &AnyRun, co
     // A message may have a number in it, and isn't a transition of its own.
     let (events, text) = (context.events().keyed(is_so), text.trim_end_matches(": "));
     // What a person asked for isn't worth a warning.
-    if is_worse && !run.is_cleanup() { events.warn(reason, text) } else { events.normal(reason, text) }
+    if is_worse && !run.was_asked_for() { events.warn(reason, text) } else { events.normal(reason, text) }
 }
 
 #[cfg(test)]

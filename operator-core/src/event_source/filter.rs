@@ -8,7 +8,7 @@ use crate::{
     resource::{KubeObject, Object},
 };
 
-type OnObject<K> = Arc<dyn Fn(&K) -> bool + Send + Sync>;
+pub(crate) type OnObject<K> = Arc<dyn Fn(&K) -> bool + Send + Sync>;
 type OnUpdate<K> = Arc<dyn Fn(&K, &K) -> bool + Send + Sync>;
 
 /// The filters of an event source. A filter that is not set accepts everything. JOSDK: `OnAddFilter`, `OnUpdateFilter`,

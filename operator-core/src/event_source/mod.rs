@@ -77,7 +77,7 @@ pub(crate) use external::ExternalSource;
 pub use external::PerPrimaryEventSource;
 pub use external::{ExternalResource, ExternalStore, InboundHandle, SimpleInboundHandle};
 pub use filter::Filters;
-pub(crate) use filter::{Filtered, filter_methods};
+pub(crate) use filter::{Filtered, OnObject, filter_methods};
 pub(crate) use given::Given;
 #[cfg(feature = "testing")]
 pub(crate) use given::Resources;

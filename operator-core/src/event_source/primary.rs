@@ -3,7 +3,8 @@
 use std::sync::Arc;
 
 use super::{
-    EventSink, Filters, InformerConfiguration, PrimaryChange, PrimaryScopes, RustType, Wiring, updates,
+    EventSink, Filters, InformerConfiguration, OnObject, PrimaryChange, PrimaryScopes, RustType, Wiring,
+    filter::fenced_or, updates,
 };
 use crate::{
     cache::{Change, ChangeHandler, ChangeKind, Informer, InformerSettings, TextObject, View},
@@ -22,7 +23,7 @@ const REQUESTED_AT: &str = "operator-core.io/requested-at";
 /// By default a change of the spec does (the generation changes), the mark for deletion, and the loss of the finalizer;
 /// a change of labels, annotations or status does not. Creation and deletion always count, and a new value of the annotation
 /// [`REQUESTED_AT`].
-#[derive(Clone, Debug)]
+#[derive(Clone)]
 pub(crate) struct PrimaryFilters {
     /// The user's own filters, called before the default ones.
     pub user: Filters<dyn Object>,
@@ -32,17 +33,34 @@ pub(crate) struct PrimaryFilters {
     pub generation_aware: bool,
     /// The finalizer, if the controller uses one.
     pub finalizer: Option<Arc<str>>,
+    /// Whether a primary is paused. A change that begins or ends that counts, whatever the filters say.
+    pub paused_when: Option<OnObject<dyn Object>>,
 }
+
+debug_of!(PrimaryFilters: "PrimaryFilters", |it| user: it.user, finalizer: it.finalizer);
 
 impl Default for PrimaryFilters {
     fn default() -> Self {
-        Self { user: Filters::new(), default_filters: true, generation_aware: true, finalizer: None }
+        Self {
+            user: Filters::new(),
+            default_filters: true,
+            generation_aware: true,
+            finalizer: None,
+            paused_when: None,
+        }
     }
 }
 
 impl PrimaryFilters {
     fn accepts(&self, change: &ChangeKind<TextObject>, view: &View) -> bool {
-        self.accepts_unrequested(change, view) || is_requested(change)
+        self.accepts_unrequested(change, view) || is_requested(change) || self.turns_pause(change, view)
+    }
+
+    /// Whether a pause begins or ends.
+    fn turns_pause(&self, change: &ChangeKind<TextObject>, view: &View) -> bool {
+        let Some(paused_when) = &self.paused_when else { return false };
+        let Some(ChangeKind::Updated { old, new }) = change.opened(view) else { return false };
+        fenced_or(|| paused_when(&*old) != paused_when(&*new), true)
     }
 
     fn accepts_unrequested(&self, change: &ChangeKind<TextObject>, view: &View) -> bool {
@@ -299,6 +317,20 @@ mod tests {
         ] {
             let change = ChangeKind::Updated { old: at(old), new: at(new) };
             assert_eq!(filters.accepts(&change, &view::<Deployment>()), counts, "{old:?} {new:?}");
+        }
+    }
+
+    #[test]
+    fn a_change_that_begins_or_ends_a_pause_counts_whatever_the_filters_say() {
+        let is_red =
+            |of: &dyn Object| of.meta().labels.as_ref().is_some_and(|labels| labels["colour"] == "red");
+        let mut filters = PrimaryFilters { paused_when: Some(Arc::new(is_red)), ..PrimaryFilters::default() };
+        filters.user.on_update = Some(Arc::new(|_, _| false));
+        for (old, new, counts) in
+            [("red", "blue", true), ("blue", "red", true), ("blue", "green", false), ("red", "red", false)]
+        {
+            let change = ChangeKind::Updated { old: with_label(old), new: with_label(new) };
+            assert_eq!(filters.accepts(&change, &view::<Deployment>()), counts, "{old} {new}");
         }
     }
 

@@ -166,18 +166,24 @@ impl Observer for MetricsObserver {
                     }
                 }
             }
-            Observation::ConditionChanged { controller, condition, status, reason, .. } => {
-                let labels = [
-                    ("controller_name", controller),
-                    ("condition", condition),
-                    ("status", status),
-                    ("reason", reason),
-                ];
-                metrics.increment(&table::CONDITION_TRANSITIONS, &labels);
+            Observation::ConditionChanged { controller, condition, before, now, message, .. } => {
+                let of =
+                    |status| [("controller_name", controller), ("condition", condition), ("status", status)];
+                if let Some((status, _)) = before {
+                    metrics.add(&table::PRIMARY_CONDITIONS, &of(status), -1.0);
+                }
+                if let Some((status, reason)) = now {
+                    let [controller, condition, status] = of(status);
+                    metrics.add(&table::PRIMARY_CONDITIONS, &[controller, condition, status], 1.0);
+                    if message.is_some() {
+                        let labels = [controller, condition, status, ("reason", reason)];
+                        metrics.increment(&table::CONDITION_TRANSITIONS, &labels);
+                    }
+                }
             }
-            Observation::ConditionHolds { controller, condition, status, holds, .. } => {
-                let labels = [("controller_name", controller), ("condition", condition), ("status", status)];
-                metrics.add(&table::PRIMARY_CONDITIONS, &labels, if holds { 1.0 } else { -1.0 });
+            Observation::PrimaryPaused { controller, paused, .. } => {
+                let change = if paused { 1.0 } else { -1.0 };
+                metrics.add(&table::PAUSED_PRIMARIES, &[("controller_name", controller)], change);
             }
             Observation::EventRecorded { controller, outcome, .. } => {
                 let labels = [("controller_name", controller), ("result", outcome.as_str())];
@@ -245,11 +251,10 @@ mod tests {
                 key,
                 condition: "Ready",
                 before: None,
-                status: "True",
-                reason: "Succeeded",
-                message: "",
+                now: Some(("True", "Succeeded")),
+                message: Some(""),
             },
-            Observation::ConditionHolds { controller, key, condition: "Ready", status: "True", holds: true },
+            Observation::PrimaryPaused { controller, key, paused: true },
             Observation::EventRecorded {
                 controller,
                 primary: key,

@@ -110,6 +110,7 @@ table! {
         "Conditions of primaries that got this status and reason.";
     PRIMARY_CONDITIONS = "primary_conditions", Gauge, ["controller_name", "condition", "status"],
         "Primaries whose condition has this status.";
+    PAUSED_PRIMARIES = "paused_primaries", Gauge, ["controller_name"], "Primaries that are paused.";
     PROCESSING_STARTED_LATENCY = "processing_started_latency_seconds", Gauge, ["controller_name"],
         "From the operator's start until the controller's first run could start, in seconds.";
     LEADER = "leader", Gauge, ["lease"], "Whether this replica leads: 1 or 0.";

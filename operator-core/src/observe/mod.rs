@@ -227,7 +227,9 @@ pub enum Observation<'a> {
         /// How long the run that has waited longest for a free place has waited; zero if none waits.
         longest_wait: Duration,
     },
-    /// The status of a primary was written, and a condition in it has another status or reason than before, or is new.
+    /// A condition of a primary has another status or reason than before. It is a transition if a status that says so was written;
+    /// otherwise this process sees the condition for the first time, or no longer: a status left it out, its primary is gone, or
+    /// the operator has stopped.
     ConditionChanged {
         /// The controller's name.
         controller: &'a str,
@@ -235,28 +237,21 @@ pub enum Observation<'a> {
         key: &'a ObjectKey,
         /// The condition's type, such as `Ready`.
         condition: &'a str,
-        /// Its status and reason before; `None` if it is new.
+        /// Its status (`True`, `False` or `Unknown`) and reason before, if there was one.
         before: Option<(&'a str, &'a str)>,
-        /// Its status now: `True`, `False` or `Unknown`.
-        status: &'a str,
-        /// Its reason now.
-        reason: &'a str,
-        /// Its message now.
-        message: &'a str,
+        /// Its status and reason now, if there is one.
+        now: Option<(&'a str, &'a str)>,
+        /// Its message, if it is a transition.
+        message: Option<&'a str>,
     },
-    /// A condition of a primary has this status from now on, or no longer. The first is told once this process has made its
-    /// status, the second at the latest when the primary is gone, or the operator stops.
-    ConditionHolds {
+    /// A primary is paused from now on, or no longer. The second is told at the latest when it is gone, or the operator stops.
+    PrimaryPaused {
         /// The controller's name.
         controller: &'a str,
         /// The primary.
         key: &'a ObjectKey,
-        /// The condition's type.
-        condition: &'a str,
-        /// Its status.
-        status: &'a str,
-        /// Whether it is so.
-        holds: bool,
+        /// Whether it is.
+        paused: bool,
     },
     /// A Kubernetes Event about a primary was written, or dropped.
     EventRecorded {

@@ -219,7 +219,7 @@ impl OperatorBuilder {
     /// `reportingController` and `reportingInstance` in JSON.
     ///
     /// No run waits for it. An answer has 5 s; without one, or after a code of 500 or more, it is sent again, three times at most. With
-    /// 429 the receiver has had the same Event, and with any other code it doesn't want it. 1,024 Events may wait, and further ones are
+    /// 429 the receiver has had the same Event, and with any other code it doesn't want it. 1,024 of a controller may wait, further ones are
     /// dropped; `kubernetes_events_total` counts them all. A stop waits two seconds for the rest. No log and no error shows the url,
     /// which may have credentials in it.
     pub fn forward_events(mut self, url: impl AsRef<str>) -> Self {
@@ -361,17 +361,11 @@ impl OperatorBuilder {
         self
     }
 
-    /// Reports ages and numbers less often: hours of virtual time have many of the usual intervals.
+    /// Forwards nothing, and reports ages and numbers less often: hours of virtual time have many of the usual intervals.
     #[cfg(feature = "testing")]
-    pub(crate) fn reports_every(mut self, interval: Duration) -> Self {
-        self.settings.reports_every = interval;
-        self
-    }
-
-    /// Without forwarding Events: there is nothing outside of a simulation.
-    #[cfg(feature = "testing")]
-    pub(crate) fn without_forwarding(mut self) -> Self {
+    pub(crate) fn simulated(mut self, interval: Duration) -> Self {
         self.settings.forward_events = None;
+        self.settings.reports_every = interval;
         self
     }
 

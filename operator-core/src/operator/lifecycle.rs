@@ -17,7 +17,6 @@ use crate::{
     environment::{Environment, RUN},
     event_source::{Discovery, HeldBack, SourcePart},
     observe::{Observers, SourceHealth},
-    operations::Forwarder,
     reconciler::WorkflowSurroundings,
     resource::{MarkNames, ObjectKey},
 };
@@ -51,8 +50,6 @@ pub(crate) struct Running {
     pub(super) controllers: Vec<RunningController>,
     /// The places of the runs of all controllers together.
     pub(super) places: Option<Places>,
-    /// Gets the Events of all controllers.
-    pub(super) forwarder: Option<Arc<Forwarder>>,
     pub(super) discovery: Discovery,
     pub(super) clients: Clients,
     pub(super) environment: Environment,
@@ -187,9 +184,6 @@ impl Operator {
         let observers = self.observers.clone();
         let discovery = Discovery::new(clients.clone(), environment.clone(), observers.clone());
         let places = self.settings.max_concurrent_reconciles.map(Places::new);
-        let receiver = self.settings.forward_events.as_deref().and_then(|receiver| receiver.as_ref().ok());
-        let forwarder =
-            receiver.map(|to| Forwarder::start(to, &environment, &observers)).transpose()?.map(Arc::new);
         let parts = OperatorParts {
             clients: clients.clone(),
             environment: environment.clone(),
@@ -202,7 +196,7 @@ impl Operator {
                 .with_discovery(discovery.clone()),
             spread: self.settings.spread,
             places: places.clone(),
-            forwarder: forwarder.clone(),
+            receiver: self.settings.forward_events.as_deref().and_then(|receiver| receiver.clone().ok()),
             sharing: self.sharing(),
             managers: self.settings.controllers.iter().map(|one| one.field_manager().to_owned()).collect(),
             marks: MarkNames::new(&self.settings.mark_prefix),
@@ -213,7 +207,6 @@ impl Operator {
         *running = Some(Arc::new_cyclic(|running| Running {
             controllers,
             places,
-            forwarder,
             discovery,
             clients,
             stopping: AtomicBool::new(false),
@@ -254,9 +247,6 @@ impl Operator {
         running.clients.close();
         if let Some(leader) = &running.leader {
             leader.stop(drained).await;
-        }
-        if let Some(forwarder) = &running.forwarder {
-            forwarder.finish().await;
         }
         #[cfg(feature = "http")]
         if let Some(server) = &running.http {

@@ -115,6 +115,8 @@ pub(crate) struct Remembered {
     awaited: Option<Awaited>,
     /// The conditions of its steps.
     steps: StepConditions,
+    /// Whether the primary is left alone.
+    pub(crate) is_paused: bool,
     /// The nodes, by the values of their labels, that aren't wanted (`true`) or take no part.
     out: BTreeMap<String, bool>,
     /// The reads of each node, by its name: the nodes that have made what it was shown, by the values of their labels.

@@ -39,7 +39,7 @@ pub(crate) use memo::MemoKey;
 #[cfg(any(test, feature = "testing"))]
 pub(crate) use offline::{Offline, OfflineParts};
 pub(crate) use run::Run;
-pub(crate) use run::{AnyRun, AnyStatus, RECONCILING, SerializedStatus, erased};
+pub(crate) use run::{AnyRun, AnyStatus, RECONCILING, SerializedStatus, erased, says_paused};
 pub use run::{RunError, StatusFunction};
 pub(crate) use surroundings::{Applying, DEFAULT_MAX_CONCURRENT_DEPENDENTS, WorkflowSurroundings};
 pub(crate) use traits::{CleanupFn, Reconciler};

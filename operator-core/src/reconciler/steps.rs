@@ -16,7 +16,7 @@ use k8s_openapi::apimachinery::pkg::apis::meta::v1::Condition;
 use super::Context;
 use crate::{
     resource::KubeObject,
-    status::conditions::{ConditionStatus, ConditionUpdate, remove, set, type_of},
+    status::conditions::{ConditionStatus, ConditionUpdate, remove, set},
 };
 
 /// What the steps of a run have said, by the types of the conditions.
@@ -39,10 +39,9 @@ impl StepConditions {
         })
     }
 
-    /// Whether a step has said by this condition that something is abnormal, or no longer is.
+    /// Whether a step has said by this condition that something is abnormal.
     pub(crate) fn has_abnormal(&self, r#type: &str) -> bool {
-        let is_abnormal = |step: &Step| matches!(step, Step::Abnormal { .. } | Step::Normal);
-        self.0.iter().any(|(of, step)| is_abnormal(step) && type_of(of) == r#type)
+        matches!(self.0.get(r#type), Some(Step::Abnormal { .. }))
     }
 
     /// Sets the conditions.

@@ -29,6 +29,7 @@ fn a_controller_with_everything() {
             jitter = 0.05,
             reconcile_timeout = TIMEOUT,
             status = pages::status,
+            paused_when = |page| page.spec.paused,
             max_concurrent_reconciles = 3,
             generation_aware = false,
             trigger_on_all_events,

@@ -115,6 +115,7 @@ async fn probes_and_metrics_of_an_operator_from_a_missing_definition_to_its_stop
     let never = [
         "condition_transitions_total",
         "kubernetes_events_total",
+        "paused_primaries",
         "primary_conditions",
         "watches_replaced_total",
     ];

@@ -21,6 +21,7 @@ mod immutable;
 mod informer_pool;
 mod observability;
 mod panic_in_reconcile;
+mod paused;
 mod permanent;
 mod primary_gone_during_a_run;
 mod records;

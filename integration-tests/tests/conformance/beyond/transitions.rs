@@ -20,14 +20,16 @@ impl Heard {
 
 impl Observer for Heard {
     fn observe(&self, observation: &Observation<'_>) {
-        if let Observation::ConditionChanged { key, condition, before, status, reason, message, .. } =
+        let Observation::ConditionChanged { key, condition, before, now, message: Some(message), .. } =
             observation
-        {
-            let before =
-                before.map_or_else(|| "new".to_owned(), |(status, reason)| format!("{status} {reason}"));
-            let line = format!("{} {condition} {before} -> {status} {reason} {message}", key.name());
-            self.0.lock().push(line.trim_end().to_owned());
-        }
+        else {
+            return;
+        };
+        let word = |of: &Option<(&str, &str)>| {
+            of.map_or("new".to_owned(), |(status, reason)| format!("{status} {reason}"))
+        };
+        let line = format!("{} {condition} {} -> {} {message}", key.name(), word(before), word(now));
+        self.0.lock().push(line.trim_end().to_owned());
     }
 }
 

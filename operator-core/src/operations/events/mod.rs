@@ -9,6 +9,8 @@
 //!                                                            └─ one ──▶ PATCH: one more, and when; bound to the version
 //! ```
 //!
+//! If Events are forwarded, those that pass wait in a second queue as well, that of the receiver.
+//!
 //! # Guarantees
 //! - A run neither waits for an Event nor fails because of one: what can't be written is logged, counted and forgotten.
 //! - The same Event about the same object has the same name, whichever replica writes it and however often the operator
@@ -21,31 +23,21 @@
 
 mod forward;
 mod note;
+mod outbox;
 
-use std::{collections::VecDeque, mem, sync::Arc, time::Duration};
+use std::{mem, sync::Arc, time::Duration};
 
-use k8s_openapi::api::core::v1::Event;
+use futures::future::OptionFuture;
 use parking_lot::Mutex;
-use tokio::task::JoinHandle;
 use tracing::Level;
 
-pub(crate) use forward::{Forwarder, Receiver};
+pub(crate) use forward::Receiver;
 pub(crate) use note::About;
-use note::{EventQuota, Note, RecordedEvent, Reporter, Severity};
+use note::{EventQuota, Note, Severity};
+use outbox::Outbox;
 
-use super::{
-    error::Error,
-    send::{
-        body,
-        request::{Verb, WriteRequest, Writer},
-    },
-};
-use crate::{
-    cache::read_live,
-    event_source::PrimaryScopes,
-    observe::{EventOutcome, Observation},
-    resource::{Access, ObjectKey, ResourceType, ResourceVersion},
-};
+use super::send::request::Writer;
+use crate::{event_source::PrimaryScopes, observe::EventOutcome, resource::Access};
 
 /// Writes Events about the primary of a run, got from [`Context::events`](crate::Context::events). JOSDK:
 /// `EventRecorder`.
@@ -107,45 +99,29 @@ impl<'c> Events<'c> {
     }
 }
 
-/// The number of Events that may wait: while the server doesn't answer, nothing grows without bounds.
-const MOST_WAITING: usize = 1_000;
-
-/// The number of states of an Event that are tried: another replica may count it up, or its time may be over.
-const ATTEMPTS: u32 = 5;
-
 /// The rights that Events need.
 pub(crate) fn access() -> Access {
-    Access {
-        resource_type: ResourceType::of::<Event>(),
-        subresource: None,
-        verbs: vec!["get", "create", "patch"],
-    }
+    Access { resource_type: note::kind(), subresource: None, verbs: vec!["get", "create", "patch"] }
 }
 
 /// Writes the Events of one controller.
 pub(crate) struct Recorder {
     writer: Writer,
     scopes: Arc<PrimaryScopes>,
-    kind: ResourceType,
     /// Whether the controller says that it writes any.
     declared: bool,
-    /// Gets them as well, if there is one.
-    forwarder: Option<Arc<Forwarder>>,
-    queue: Mutex<Queue>,
+    cluster: Arc<Outbox>,
+    /// Those that are forwarded, if there is a receiver.
+    forwarded: Option<Arc<Outbox>>,
+    state: Mutex<State>,
 }
 
 #[derive(Debug, Default)]
-struct Queue {
-    /// That of all primaries that are gone, together.
+struct State {
+    /// The quota of all primaries that are gone, together.
     gone: EventQuota,
-    waiting: VecDeque<Note>,
-    /// Writes what is waiting, and ends when it is empty.
-    task: Option<JoinHandle<()>>,
-    is_busy: bool,
     /// It was said that Events are not declared.
     told: bool,
-    /// The last one couldn't be written.
-    fails: bool,
 }
 
 impl Recorder {
@@ -153,40 +129,34 @@ impl Recorder {
         writer: Writer,
         scopes: Arc<PrimaryScopes>,
         declared: bool,
-        forwarder: Option<Arc<Forwarder>>,
+        receiver: Option<Receiver>,
     ) -> Arc<Self> {
-        let kind = ResourceType::of::<Event>();
-        Arc::new(Self { writer, scopes, kind, declared, forwarder, queue: Mutex::default() })
+        let cluster = Outbox::new(None, writer.clone());
+        let forwarded = receiver.map(|receiver| Outbox::new(Some(receiver), writer.clone()));
+        Arc::new(Self { writer, scopes, declared, cluster, forwarded, state: Mutex::default() })
     }
 
     /// Takes an Event, to be written soon, unless its primary has had too many.
-    fn record(self: &Arc<Self>, note: Note) {
+    fn record(&self, note: Note) {
         let (primary, now) = (&note.about.key, self.writer.environment.now());
-        let mut queue = self.queue.lock();
+        let mut state = self.state.lock();
         let own = |quota: &mut EventQuota| quota.take(now);
         let passes = self.scopes.of(primary).change(own);
-        if !self.declared && !mem::replace(&mut queue.told, true) {
+        if !self.declared && !mem::replace(&mut state.told, true) {
             tracing::warn!(
                 controller = &*self.writer.controller,
                 "the controller writes Events and doesn't say so, so its `access()` lacks the rights for them; declare `.records_events(true)`"
             );
         }
-        let dropped = if !passes.unwrap_or_else(|| queue.gone.take(now)) {
-            Some(EventOutcome::Suppressed)
-        } else if queue.waiting.len() >= MOST_WAITING {
-            Some(EventOutcome::Overflowed)
-        } else {
-            None
-        };
-        if let Some(outcome) = dropped {
-            drop(queue);
-            self.tell(&note, outcome);
-            return;
+        let passes = passes.unwrap_or_else(|| state.gone.take(now));
+        drop(state);
+        if !passes {
+            return self.cluster.tell(&note, EventOutcome::Suppressed);
         }
-        queue.waiting.push_back(note);
-        if !mem::replace(&mut queue.is_busy, true) {
-            queue.task = Some(self.writer.environment.spawn("Events", Arc::clone(self).work()));
+        if let Some(forwarded) = self.forwarded.as_ref().filter(|_| note.is_forwarded()) {
+            forwarded.put(note.clone());
         }
+        self.cluster.put(note);
     }
 
     /// Whether the controller says that it writes Events.
@@ -196,100 +166,13 @@ impl Recorder {
 
     /// Whether some Events are still to be written.
     pub(crate) fn is_busy(&self) -> bool {
-        self.queue.lock().is_busy
+        self.cluster.is_busy()
     }
 
-    /// Waits until all Events are written, at most for that time; what is left is given up.
+    /// Waits until all Events are written and forwarded, at most for that time; what is left is given up.
     pub(crate) async fn finish(&self, timeout: Duration) {
-        let Some(mut task) = self.queue.lock().task.take() else { return };
-        if tokio::time::timeout(timeout, &mut task).await.is_err() {
-            task.abort();
-        }
-    }
-
-    async fn work(self: Arc<Self>) {
-        while let Some(note) = self.next() {
-            let outcome = match self.write(&note).await {
-                Ok(outcome) => {
-                    self.queue.lock().fails = false;
-                    outcome
-                }
-                Err(error) => {
-                    self.log(&note, &error);
-                    EventOutcome::Failed
-                }
-            };
-            self.tell(&note, outcome);
-            if let Some(forwarder) = self.forwarder.as_ref().filter(|_| note.is_forwarded()) {
-                forwarder.take(note, &self.writer.controller);
-            }
-        }
-    }
-
-    fn next(&self) -> Option<Note> {
-        let mut queue = self.queue.lock();
-        let next = queue.waiting.pop_front();
-        queue.is_busy = next.is_some();
-        next
-    }
-
-    /// Writes an Event, or counts it up.
-    async fn write(&self, note: &Note) -> Result<EventOutcome, Error> {
-        let component = &*self.writer.controller;
-        let place = note.place(component);
-        for _ in 0..ATTEMPTS {
-            let known = self.known(&place).await?;
-            let now = self.writer.environment.wall_clock().now();
-            let instance = self.writer.environment.host();
-            let (verb, content, outcome) = match &known {
-                None => {
-                    let content = note.body(&place, Reporter { component, instance, now });
-                    (Verb::Create, content, EventOutcome::Created)
-                }
-                Some(known) => (Verb::MergePatch, note.again(known, now), EventOutcome::Repeated),
-            };
-            let base = known.as_ref().and_then(|known| ResourceVersion::parse(known.version()));
-            let write = WriteRequest::of(verb, &self.kind, &place, body::bytes(&content));
-            let write = WriteRequest { base, ..write };
-            match self.writer.send(&note.about.key, &write).await {
-                Ok(_) => return Ok(outcome),
-                // Somebody was faster, or its time was over.
-                Err(error) if error.is_conflict() || error.is_not_found() => {}
-                Err(error) => return Err(error),
-            }
-        }
-        Err(Error::Contended { kind: self.kind.clone(), key: place, attempts: ATTEMPTS })
-    }
-
-    /// The Event of that name.
-    async fn known(&self, place: &ObjectKey) -> Result<Option<RecordedEvent>, Error> {
-        let read = read_live(&self.writer.clients.reads, &self.kind, place, "application/json").await;
-        let Some(found) = read? else { return Ok(None) };
-        let known = serde_json::from_str(found.get());
-        known.map(Some).map_err(|source| Error::undecodable(self.kind.clone(), place.clone(), source))
-    }
-
-    /// Once for each time that it begins to fail: a right that is missing is missing for all Events.
-    fn log(&self, note: &Note, error: &Error) {
-        let (controller, primary, reason) = (&*self.writer.controller, &note.about.key, &*note.reason);
-        let quiet = matches!(error, Error::Fenced { .. } | Error::NamespaceTerminating { .. });
-        if quiet || mem::replace(&mut self.queue.lock().fails, true) {
-            tracing::debug!(controller, %primary, reason, %error, "an Event was not written");
-        } else {
-            tracing::warn!(
-                controller, %primary, reason, %error,
-                "an Event was not written; its run is not affected, and further ones are logged at level debug"
-            );
-        }
-    }
-
-    fn tell(&self, note: &Note, outcome: EventOutcome) {
-        self.writer.observers.observe(&Observation::EventRecorded {
-            controller: &self.writer.controller,
-            primary: &note.about.key,
-            reason: &note.reason,
-            outcome,
-        });
+        let forwarded = self.forwarded.as_ref().map(|forwarded| forwarded.finish(timeout));
+        tokio::join!(self.cluster.finish(timeout), OptionFuture::from(forwarded));
     }
 }
 

@@ -5,7 +5,7 @@
 use std::{num::NonZeroU32, time::Duration};
 
 use jiff::Timestamp;
-use k8s_openapi::apimachinery::pkg::apis::meta::v1::Time;
+use k8s_openapi::{api::core::v1::Event, apimachinery::pkg::apis::meta::v1::Time};
 use serde::Deserialize;
 use serde_json::{Value, json};
 use sha2::{Digest, Sha256};
@@ -24,6 +24,11 @@ const LONGEST_REASON: usize = 128;
 
 /// How many digits of the hash are in the name.
 const DIGITS: usize = 32;
+
+/// The type of Events.
+pub(super) fn kind() -> ResourceType {
+    ResourceType::of::<Event>()
+}
 
 /// The object that an Event is about.
 #[derive(Clone, Debug)]

@@ -86,7 +86,6 @@ mod tests {
         Arc::new(Running {
             controllers: Vec::new(),
             places: None,
-            forwarder: None,
             discovery: Discovery::new(clients.clone(), environment.clone(), Observers::default()),
             clients,
             environment,

@@ -26,6 +26,8 @@ const WAITING: &str = "Waiting";
 const ABNORMAL: &str = "Abnormal";
 /// The reason if no node wants anything to exist.
 const NOTHING_WANTED: &str = "NothingWanted";
+/// The reason if the primary is paused.
+const SUSPENDED: &str = "Suspended";
 const OWN: &[&str] = &[READY, RECONCILING, STALLED];
 
 /// The longest message, in bytes: enough for people, and far below the limit in the usual schema of conditions.
@@ -170,6 +172,11 @@ impl Verdict {
         self
     }
 
+    /// It is left alone.
+    pub(super) fn paused() -> Self {
+        Self::unready(SUSPENDED, "it is paused", false, false)
+    }
+
     pub(super) fn is_ready(&self) -> bool {
         self.ready.holds
     }
@@ -276,6 +283,12 @@ pub(super) fn conditions_of(object: &dyn Object) -> Vec<Condition> {
     let Ok(object) = object.to_value() else { return Vec::new() };
     let items = object.pointer("/status/conditions").and_then(Value::as_array);
     items.into_iter().flatten().filter_map(|item| Condition::deserialize(item).ok()).collect()
+}
+
+/// Whether the status of a primary says that it is paused.
+pub(crate) fn says_paused(primary: &dyn Object) -> bool {
+    let says = |of: &Condition| (&*of.type_, &*of.status, &*of.reason) == (READY, "False", SUSPENDED);
+    conditions_of(primary).iter().any(says)
 }
 
 /// How the conditions are applied, if the entry has some.

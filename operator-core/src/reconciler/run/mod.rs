@@ -40,7 +40,7 @@ use crate::{
         WorkflowResult,
     },
 };
-pub(crate) use conditions::RECONCILING;
+pub(crate) use conditions::{RECONCILING, says_paused};
 use conditions::{STALLED, Verdict};
 
 /// The outcome of a run of a primary. The controller's status function gets it at the end of each run, even if the run
@@ -82,6 +82,7 @@ pub(crate) struct AnyRun {
     /// The conditions of its steps.
     steps: StepConditions,
     is_cleanup: bool,
+    is_paused: bool,
     /// Whether nodes are missing on purpose.
     is_part: bool,
     /// Whether the live object has to be read before it is known which conditions have to be repeated.
@@ -136,6 +137,13 @@ impl<P: KubeObject> Run<P> {
     #[must_use]
     pub fn is_cleanup(&self) -> bool {
         self.any.is_cleanup
+    }
+
+    /// Whether the run has done nothing because the primary is paused: see
+    /// [`paused_when`](crate::ControllerBuilder::paused_when).
+    #[must_use]
+    pub fn is_paused(&self) -> bool {
+        self.any.is_paused
     }
 
     /// Whether something has happened since the run began: then another run follows at once.
@@ -211,6 +219,7 @@ impl<P: KubeObject> Run<P> {
     /// | failed, and isn't | the same | `False` | `True` |
     /// | failed, and is retried, but something outside decides: an object in the way, a refused write, a missing namespace | the same | `False` | `True` |
     /// | cleaned up | `False`, `Deleting` | `True` | `False` |
+    /// | did nothing, because the primary is paused | `False`, `Suspended` | `False` | `False` |
     ///
     /// The messages are the reasons of the nodes, or the error.
     #[must_use]
@@ -262,7 +271,10 @@ impl<P: KubeObject> Run<P> {
 impl AnyRun {
     pub(crate) fn new(context: &Arc<AnyContext>, primary: AnyObject, mut error: Option<RunError>) -> Self {
         let is_cleanup = primary.meta().deletion_timestamp.is_some();
-        let (result, awaited, steps) = context.remembered().lock().outcome(is_cleanup);
+        let remembered = context.remembered().lock();
+        let (result, awaited, steps) = remembered.outcome(is_cleanup);
+        let is_paused = remembered.is_paused && error.is_none();
+        drop(remembered);
         if let Some(error) = &mut error {
             let first = |is: &dyn Fn(&NodeState) -> bool| {
                 result.iter().flat_map(|result| result.nodes()).find(|node| is(&node.state))
@@ -280,6 +292,7 @@ impl AnyRun {
             awaited,
             steps,
             is_cleanup,
+            is_paused,
             is_part: false,
             is_unsure: AtomicBool::new(false),
             live: OnceLock::new(),
@@ -319,8 +332,9 @@ impl AnyRun {
         let _ = self.live.set(live);
     }
 
-    pub(crate) fn is_cleanup(&self) -> bool {
-        self.is_cleanup
+    /// Whether a person has asked for what it says: a deletion, or a pause.
+    pub(crate) fn was_asked_for(&self) -> bool {
+        self.is_cleanup || self.is_paused
     }
 
     /// Whether a condition that the run has set tells of trouble while it is true.
@@ -333,6 +347,9 @@ impl AnyRun {
     }
 
     fn verdict(&self) -> Verdict {
+        if self.is_paused {
+            return Verdict::paused();
+        }
         let nodes = self.result.as_ref().map(|result| result.nodes());
         let stopped = self.awaited.as_ref().map(|awaited| (awaited.code, awaited.reason.clone()));
         Verdict::of(self.error.as_ref(), self.is_cleanup, nodes, (stopped, self.not_run()))

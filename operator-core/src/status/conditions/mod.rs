@@ -122,8 +122,7 @@ fn position(conditions: &[Condition], r#type: &str) -> Option<usize> {
     conditions.iter().position(|condition| condition.type_ == r#type)
 }
 
-/// The type that a text stands for.
-pub(crate) fn type_of(text: &str) -> String {
+fn type_of(text: &str) -> String {
     if is_condition_type(text) { text.to_owned() } else { label_value(text) }
 }
 

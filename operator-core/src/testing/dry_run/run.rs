@@ -154,7 +154,7 @@ pub(super) async fn run<P: KubeObject>(dry: DryRun<P>) -> Planned<P> {
             .with_discovery(discovery.clone()),
         spread: 0.0,
         places: None,
-        forwarder: None,
+        receiver: None,
         marks: MarkNames::default(),
         sharing: Sharing::default(),
         managers: BTreeSet::new(),

@@ -435,3 +435,21 @@ fn events_are_planned_like_all_that_is_written() {
         ["create Event", "patch Event/", "create Event"]
     );
 }
+
+#[test]
+fn a_paused_primary_is_planned_to_be_left_alone() {
+    let controller = |paused: bool| {
+        let controller = Controller::of::<Page>().workflow((wrong,)).records_events(true);
+        controller
+            .status(|page: &Page, run: &Run<Page>| json!({ "conditions": run.conditions(page) }))
+            .paused_when(move |_| paused)
+    };
+    let run = controller(true).dry_run(&page()).blocking();
+    assert!(run.run().is_some_and(Run::is_paused), "{run}");
+    let reason = run.status().map(|status| status["conditions"][0]["reason"].clone());
+    assert_eq!((reason, run.next_run()), (Some(json!("Suspended")), Some(Duration::from_secs(36_000))));
+    assert_eq!(run.events(), ["Normal Suspended: Ready is False: it is paused"]);
+    let writes = run.writes();
+    assert!(writes.iter().all(|write| write.contains("status") || write.contains("Event")), "{writes:?}");
+    assert!(controller(false).dry_run(&page()).blocking().run().is_some_and(|run| !run.is_paused()));
+}

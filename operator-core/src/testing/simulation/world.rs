@@ -293,8 +293,7 @@ impl World {
         let declared = declared.without_listener();
         let builder = declared
             .without_jitter()
-            .without_forwarding()
-            .reports_every(REPORTS_EVERY)
+            .simulated(REPORTS_EVERY)
             .config(config(&self.server))
             .transport(self.server.clone().into())
             .transport(pages::drawn(&self.choices))
