@@ -14,7 +14,8 @@ use crate::compare::{Answer, without_addresses};
 const FLOOR: usize = 985;
 
 const PAGE: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/../docs/src/in-process-fidelity.md");
-const BEGIN: &str = "<!-- fields: UPDATE_FIELDS=1 cargo test --workspace --test fuzz wrong_values -->\n";
+const BEGIN: &str =
+    "<!-- fields: UPDATE_FIELDS=1 FIELDS_KINDS=all cargo test --workspace --test fuzz wrong_values -->\n";
 const END: &str = "<!-- end of fields -->";
 
 /// What became of a value.
@@ -164,7 +165,7 @@ impl Share {
             |field: &str| pod.is_some_and(|pod| pod.unchecked.contains_key(&format!("spec.{field}")));
         let only: Vec<_> =
             templates.keys().filter(|field| !is_of_pod(field)).map(|field| format!("`{field}`")).collect();
-        if !only.is_empty() {
+        if pod.is_some() && !only.is_empty() {
             let _ = writeln!(text, "| templates of Pods only | | | {} |", only.join(", "));
         }
         text

@@ -5,7 +5,7 @@
 //!            └─▶ kubectl ─HTTPS─▶ real control plane ┴─▶ compared: exit code, output, errors
 //! ```
 //!
-//! One control plane serves all sections. A difference that is known is written beside its command with its reason; a
+//! One control plane serves all sections, which run side by side, each in its own namespace. A difference that is known is written beside its command with its reason; a
 //! test counts them, and fails for one that is no longer there.
 
 mod api;
@@ -48,13 +48,18 @@ async fn kubectl_says_the_same_on_both_servers() -> Tested {
     let real = plane.kubeconfig().ok_or("a control plane of ours")?;
     let servers = Servers::new(kubectl()?, real, listening.kubeconfig())?;
     let chosen = std::env::var("KUBECTL_SECTION").ok();
-    let mut report = Vec::new();
-    for (name, steps) in sections() {
-        if chosen.as_ref().is_none_or(|chosen| chosen == name) {
+    let is_chosen = |name: &str| chosen.as_ref().is_none_or(|chosen| chosen == name);
+    let found: Vec<_> = sections()
+        .into_iter()
+        .filter(|(name, _)| is_chosen(name))
+        .map(|(name, steps)| {
             let servers = servers.clone();
-            let found = tokio::task::spawn_blocking(move || differences(&servers, name, &steps)).await?;
-            report.extend(found.map_err(|error| error.to_string())?);
-        }
+            tokio::task::spawn_blocking(move || differences(&servers, name, &steps))
+        })
+        .collect();
+    let mut report = Vec::new();
+    for section in found {
+        report.extend(section.await?.map_err(|error| error.to_string())?);
     }
     assert!(report.is_empty(), "{} differences\n{}", report.len(), report.join("\n"));
     Ok(())
