@@ -33,6 +33,7 @@ pub mod rights;
 mod said;
 mod scene;
 mod script;
+mod stand;
 mod test_resource;
 mod weight;
 mod workflows;
@@ -67,6 +68,7 @@ pub use rights::until_refused;
 pub use said::{Answers, Said};
 pub use scene::{DEADLINE, Scene, eventually};
 pub use script::{Script, config_map, value_of};
+pub use stand::{Stand, StandSpec, StandStatus};
 pub use test_resource::{
     ClusterTestResource, ClusterTestResourceSpec, GROUP, LateTestResource, LateTestResourceSpec,
     NumberedTestResource, NumberedTestResourceSpec, TestObject, TestResource, TestResourceSpec, TestStatus,

@@ -6,6 +6,7 @@
 mod base_api;
 mod beyond;
 mod cache;
+mod components;
 mod dependent;
 mod failures;
 mod functions;

@@ -48,7 +48,7 @@ pub(crate) fn tests_in(code: &str) -> BTreeSet<String> {
     let mut lines = code.lines().map(str::trim);
     let mut tests = BTreeSet::new();
     while let Some(line) = lines.next() {
-        let attributes = ["#[tokio::test", "#[operator_test", "#[test]"];
+        let attributes = ["#[tokio::test", "#[operator_test", "#[sim_test", "#[test]"];
         if attributes.iter().any(|attribute| line.starts_with(attribute)) {
             let function =
                 lines.by_ref().find_map(|line| line.split_once("fn ")).expect("a function follows").1;

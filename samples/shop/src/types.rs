@@ -23,7 +23,7 @@ use serde::{Deserialize, Serialize};
 pub struct ShopSpec {
     /// The version of the shop, such as `1.9.0`. Metrics are exported from 1.8 on.
     pub version: String,
-    /// The tag of its images; by default the version.
+    /// The tag of the images of API and exporter; by default the version.
     pub image: Option<String>,
     /// How many pods serve the API. A shop's licence has a quota of them.
     #[schemars(range(min = 1, max = 99))]

@@ -3,6 +3,7 @@
 
 mod authorities;
 mod canary;
+mod components;
 mod connections;
 mod definitions;
 mod desired;

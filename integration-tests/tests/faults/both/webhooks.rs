@@ -9,7 +9,7 @@ use super::{
 };
 
 /// Makes the API server call the webhook from now on, and waits until it does. Returns the path of its configuration.
-async fn installed(
+pub(super) async fn installed(
     client: &kube::Client,
     webhook: &Webhook,
     kind: &str,
@@ -27,7 +27,7 @@ async fn installed(
 }
 
 /// The answer to a creation that is only tried.
-async fn tried(maps: &Api<ConfigMap>) -> Result<ConfigMap, kube::Error> {
+pub(super) async fn tried(maps: &Api<ConfigMap>) -> Result<ConfigMap, kube::Error> {
     let map = serde_json::from_value(json!({ "metadata": { "name": "probe" } }));
     let params = PostParams { dry_run: true, ..PostParams::default() };
     maps.create(&params, &map.map_err(kube::Error::SerdeError)?).await

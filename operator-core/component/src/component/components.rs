@@ -75,6 +75,8 @@ impl Components {
     ///
     /// `Ready` is true only if all components are, and nothing else of the run is missing; its reason is that of the worst component
     /// that isn't. `Reconciling` and `Stalled` are those of [`Run::conditions`].
+    ///
+    /// A component's condition that another field manager applies is left to that manager, and `Ready` is false and says so.
     #[must_use]
     pub fn of<P>(primary: &P, run: &Run<P>) -> Self
     where
@@ -109,10 +111,22 @@ struct Judged<'r> {
 impl<P: KubeObject> Judging<'_, P> {
     fn components(&self, run: &Run<P>) -> Components {
         let mut conditions = run.conditions(self.primary);
-        let all: Vec<Judged<'_>> = (0..self.groups.len()).filter_map(|at| self.judge(at)).collect();
+        let mut all: Vec<Judged<'_>> = (0..self.groups.len()).filter_map(|at| self.judge(at)).collect();
         // A component that an earlier version had.
         conditions.retain(|condition| !self.is_former(condition, &all));
-        for of in &all {
+        for of in &mut all {
+            if let Some(manager) = run.manager_of_condition(of.condition) {
+                let text = format!(
+                    "the condition {} is applied by the field manager {manager}; name another one with `.condition(…)`, or \
+                     remove it there",
+                    of.condition
+                );
+                tracing::warn!(component = of.name, "{text}");
+                // What isn't applied stays as the other one has it.
+                conditions.retain(|condition| condition.type_ != of.condition);
+                of.outcome = Some(Row::new(Reason::Error, text).into());
+                continue;
+            }
             let row = of.outcome.as_ref().map_or_else(condition::never_ran, |outcome| outcome.row.clone());
             conditions::set(&mut conditions, &row.update(of.condition, self.generation), self.now);
             for warning in of.outcome.iter().flat_map(|outcome| &outcome.warnings) {
@@ -132,8 +146,11 @@ impl<P: KubeObject> Judging<'_, P> {
         Components { conditions, observed_generation: self.generation, converging_since }
     }
 
-    /// `Ready`; `None` if it is that of the run, because something beside the components is missing.
+    /// `Ready`; `None` if it is that of the run, because it is paused, or something beside the components is missing.
     fn ready(&self, run: &Run<P>, all: &[Judged<'_>]) -> Option<Row> {
+        if run.is_paused() {
+            return None;
+        }
         let rows = all.iter().map(|of| (of.name, of.outcome.as_ref().map(|outcome| &outcome.row)));
         let ready = condition::ready(rows);
         if ready.reason.status() != ConditionStatus::True {
@@ -153,7 +170,8 @@ impl<P: KubeObject> Judging<'_, P> {
                     | NodeState::Left { .. }
             )
         };
-        let is_fine = run.error().is_none() && !run.is_cleanup() && others.map(|node| &node.state).all(fine);
+        let is_fine = run.error().is_none() && !run.is_cleanup() && !run.is_abnormal();
+        let is_fine = is_fine && others.map(|node| &node.state).all(fine);
         is_fine.then_some(ready)
     }
 

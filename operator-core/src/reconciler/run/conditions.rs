@@ -3,7 +3,7 @@
 use jiff::Timestamp;
 use k8s_openapi::apimachinery::pkg::apis::meta::v1::{Condition, ManagedFieldsEntry};
 use serde::Deserialize;
-use serde_json::Value;
+use serde_json::{Map, Value};
 
 use super::RunError;
 use crate::{
@@ -272,6 +272,43 @@ pub(super) fn known(object: &dyn Object, manager: &str, live: Option<&dyn Object
         Shape::Whole => all,
         Shape::Items(types) => all.into_iter().filter(|condition| types.contains(&condition.type_)).collect(),
     })
+}
+
+/// The other manager that applies the condition of this type; `None` if only the `live` object can show it.
+///
+/// What was taken away by force leaves the type of the item to its former owner, and no more. A manager that applies `Ready` as well
+/// is this controller under a former name.
+pub(super) fn other_manager(
+    object: &dyn Object,
+    (manager, r#type): (&str, &str),
+    live: Option<&dyn Object>,
+) -> Option<Option<String>> {
+    let own = entries(object).find(|entry| is_applied_by(entry, manager, Some("status")));
+    let is_there = conditions_of(object).iter().any(|condition| condition.type_ == r#type);
+    let is_own = own.is_some_and(|own| {
+        shape(own) == Some(Shape::Whole)
+            || item(own, r#type).is_some_and(|item| item.contains_key("f:reason"))
+    });
+    if is_own || !is_there {
+        return Some(None);
+    }
+    let mut others = entries(live?).filter_map(|entry| {
+        let name = entry.manager.as_deref()?;
+        let applies = name != manager && is_applied_by(entry, name, Some("status"));
+        (applies && item(entry, r#type).is_some() && item(entry, READY).is_none()).then(|| name.to_owned())
+    });
+    Some(others.next())
+}
+
+/// The fields of the condition of this type that the entry's manager owns.
+fn item(entry: &ManagedFieldsEntry, r#type: &str) -> Option<Map<String, Value>> {
+    let fields = owned_fields(entry)?;
+    let items = fields.get("f:status")?.get("f:conditions")?.as_object()?;
+    let is_of = |key: &str| {
+        let key: Option<Value> = key.strip_prefix("k:").and_then(|key| serde_json::from_str(key).ok());
+        key.is_some_and(|key| key["type"] == *r#type)
+    };
+    items.iter().find(|(key, _)| is_of(key)).and_then(|(_, fields)| fields.as_object().cloned())
 }
 
 fn entries(object: &dyn Object) -> impl Iterator<Item = &ManagedFieldsEntry> {

@@ -146,6 +146,12 @@ impl<P: KubeObject> Run<P> {
         self.any.is_paused
     }
 
+    /// Whether a step has said by [`Context::abnormal`](crate::Context::abnormal) that something is wrong.
+    #[must_use]
+    pub fn is_abnormal(&self) -> bool {
+        self.any.steps.abnormal().is_some()
+    }
+
     /// Whether something has happened since the run began: then another run follows at once.
     #[must_use]
     pub fn another_follows(&self) -> bool {
@@ -225,6 +231,13 @@ impl<P: KubeObject> Run<P> {
     #[must_use]
     pub fn conditions(&self, primary: &P) -> Vec<Condition> {
         self.any.conditions(primary)
+    }
+
+    /// The name of another field manager that applies the condition of this type, which the status should leave out then: all that it
+    /// has is taken over. A manager that applies `Ready` as well doesn't count, as it is this controller under a former name.
+    #[must_use]
+    pub fn manager_of_condition(&self, r#type: &str) -> Option<String> {
+        self.any.manager_of_condition(r#type)
     }
 
     /// The time of day, for conditions of your own; that of a dry run is the one that it was given.
@@ -320,7 +333,7 @@ impl AnyRun {
         Self { workflow, is_cleanup, ..Self::of_part(context, primary, Arc::new(result)) }
     }
 
-    /// Whether a status made from it may be wrong about conditions of others, as long as the live object
+    /// Whether a status made from it may be wrong about the conditions of others, as long as the live object
     /// hasn't been read.
     pub(crate) fn is_unsure(&self) -> bool {
         self.is_unsure.load(Ordering::Relaxed)
@@ -388,6 +401,16 @@ impl AnyRun {
         self.steps.say(&mut all, generation, now);
         self.verdict().say(&mut all, generation, now);
         all
+    }
+
+    fn manager_of_condition(&self, r#type: &str) -> Option<String> {
+        let (shared, newest) = (self.context.shared(), self.context.primary()?);
+        let (of, live) = ((&*shared.writer.field_manager, r#type), self.live.get().map(|live| &**live));
+        let found = if shared.applies { conditions::other_manager(&*newest, of, live) } else { Some(None) };
+        found.unwrap_or_else(|| {
+            self.is_unsure.store(true, Ordering::Relaxed);
+            None
+        })
     }
 
     fn secondaries(&self, name: &str) -> Vec<Secondary> {

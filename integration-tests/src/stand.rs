@@ -1,0 +1,47 @@
+//! A custom resource whose status has components.
+
+use kube::CustomResource;
+use operator_component::{Components, HasComponents};
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+
+use crate::TestObject;
+
+/// The spec of a [`Stand`].
+#[derive(CustomResource, Serialize, Deserialize, JsonSchema, Clone, Debug)]
+#[kube(
+    group = "components.operator-core.io",
+    version = "v1",
+    kind = "Stand",
+    namespaced,
+    status = "StandStatus"
+)]
+pub struct StandSpec {
+    /// Any words of the test.
+    pub value: String,
+}
+
+/// The status of a [`Stand`].
+#[derive(Serialize, Deserialize, JsonSchema, Clone, Debug, Default)]
+#[serde(rename_all = "camelCase", default)]
+pub struct StandStatus {
+    #[serde(flatten)]
+    /// Its conditions.
+    pub components: Components,
+}
+
+impl HasComponents for StandStatus {
+    fn components(&self) -> &Components {
+        &self.components
+    }
+}
+
+impl TestObject for Stand {
+    fn named(name: &str, value: &str) -> Self {
+        Self::new(name, StandSpec { value: value.to_owned() })
+    }
+
+    fn value(&self) -> &str {
+        &self.spec.value
+    }
+}
