@@ -83,6 +83,15 @@ pub(crate) fn store() -> Result<usize> {
     lines(&fs::read_to_string(repository().join("samples/store/src/controller.rs"))?, &[])
 }
 
+/// The lines of the sample of components: components and steps, and its binary. As for the store, its types, the contents of its
+/// children and what is outside the cluster are left out; so is the stand-in for a user in `dev`.
+fn shop() -> Result<usize> {
+    let folder = repository().join("samples/shop/src");
+    let counted = ["components.rs", "controller.rs", "lib.rs", "main.rs"];
+    let each = counted.map(|file| lines(&fs::read_to_string(folder.join(file))?, &[]));
+    each.into_iter().sum()
+}
+
 fn check(what: &str, lines: usize, at_most: usize) -> Result<()> {
     ensure!(lines <= at_most, "{what} takes {lines} lines, and may take {at_most}");
     Ok(())
@@ -104,6 +113,16 @@ fn three_children_in_order_take_45_lines() -> Result<()> {
 #[test]
 fn the_managed_style_of_the_sample_takes_40_lines() -> Result<()> {
     check("the managed style", managed_style()?, 40)
+}
+
+#[test]
+fn the_sample_of_components_takes_at_most_220_lines_and_the_page_says_how_many() -> Result<()> {
+    let lines = shop()?;
+    check("the shop", lines, 220)?;
+    let page = fs::read_to_string(repository().join("docs/src/components.md"))?;
+    let says = format!("takes {lines} lines");
+    ensure!(page.contains(&says), "docs/src/components.md doesn't say: {says}");
+    Ok(())
 }
 
 /// Names in a program that its reader would have to look up: names beyond the prelude, crates that the README doesn't

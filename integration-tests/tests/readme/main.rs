@@ -102,6 +102,14 @@ impl Beside {
         Ok(Self { package })
     }
 
+    /// Depends on another crate of the clone, too.
+    pub(crate) fn add(&self, name: &str, folder: &str) -> Result<()> {
+        let path = self.package.join("Cargo.toml");
+        let manifest = fs::read_to_string(&path)?;
+        let more = format!("\n[dependencies.{name}]\npath = \"../operator-sdk/{folder}\"\n");
+        Ok(fs::write(path, manifest + &more)?)
+    }
+
     /// Runs cargo, with the workspace's target folder.
     pub(crate) fn cargo(&self, arguments: &[&str]) -> Result<Output> {
         let target = Path::new(env!("CARGO_TARGET_TMPDIR")).parent().context("a folder above")?;

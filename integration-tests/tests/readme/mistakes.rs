@@ -20,6 +20,7 @@ type Place = (String, u64);
 fn mistakes_are_shown_at_their_place_with_advice() -> Result<()> {
     let repository = repository().canonicalize()?;
     let beside = Beside::new(&repository, "mistakes")?;
+    beside.add("operator-component", "operator-core/component")?;
     let bins = beside.package.join("src/bin");
     fs::create_dir_all(&bins)?;
     let files = fail_files()?;

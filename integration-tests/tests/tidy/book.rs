@@ -1,4 +1,5 @@
-//! The book's tables of faults and of the SDK's integration tests are made from the lists that the tests are compared with.
+//! The book's tables of faults, of the SDK's integration tests and of the features of components are made from the lists that the
+//! tests are compared with.
 
 use std::{fs, path::Path};
 
@@ -57,6 +58,22 @@ fn the_table_of_the_sdks_integration_tests_is_in_the_book() {
         "conformance.md",
         "# The SDK's integration tests\n",
         &table(&["category", "test", "asserts", "here"], rows),
+    );
+}
+
+#[test]
+fn the_table_of_the_features_of_components_is_in_the_book() {
+    let rows = lines("components.tsv").into_iter().map(|line| {
+        let [id, says, file, test, difference] = &line[..] else { panic!("not five columns: {line:?}") };
+        let here = if difference.is_empty() { "the same" } else { difference };
+        let name = file.rsplit('/').next().unwrap_or_default();
+        let shown = if test.is_empty() { name } else { test };
+        vec![id.clone(), says.clone(), here.to_owned(), format!("[`{shown}`](../../{file})")]
+    });
+    is_on(
+        "components-features.md",
+        "# The features of earlier frameworks\n",
+        &table(&["id", "feature", "here", "shown by"], rows),
     );
 }
 

@@ -8,10 +8,14 @@ pub const RBAC: &str = include_str!("../deploy/rbac.yaml");
 
 const BOOKS: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/examples/books.yaml");
 
+/// A place for its data.
+const VOLUME: &str = include_str!("../examples/volume.yaml");
+
 /// The workbench of `shop dev`.
 pub fn workbench() -> Workbench {
     Workbench::new()
         .manifests(RBAC)
+        .manifests(VOLUME)
         .example_files([BOOKS])
         .hint("patch shop books --type=merge -p '{\"spec\":{\"suspended\":true}}'")
         .hint("get shop books -o jsonpath='{.status.conditions}'")
@@ -39,7 +43,11 @@ fn life_of_a_shop() -> Scenario {
         .step(
             Step::new("repair a deleted deployment")
                 .delete(deployment("books-api"))
-                .until_replaced(deployment("books-api")),
+                .until_replaced(deployment("books-api"))
+                // Pods that the next step may leave running.
+                .until(deployment("books-api"), "to have its pods again", |api| {
+                    is(api, "/status/availableReplicas", &json!(2))
+                }),
         )
         .step(
             Step::new("roll out an image that can't be pulled")

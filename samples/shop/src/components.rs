@@ -35,7 +35,7 @@ fn peers(shop: &Shop) -> Result<Service> {
 
 // ANCHOR: storage
 /// The data, which stay while the shop is suspended.
-fn storage() -> Component<Shop> {
+pub(crate) fn storage() -> Component<Shop> {
     component("storage", (password.create_only(), peers.named("database-peers"), database.after(password)))
         .condition("DatabaseReady")
         .suspended_if(is_suspended)
@@ -53,7 +53,7 @@ fn version(shop: &Shop) -> String {
 
 // ANCHOR: schema
 /// A Job for each version, which must succeed.
-fn schema() -> Component<Shop> {
+pub(crate) fn schema() -> Component<Shop> {
     component("schema", (migration.once_per(version),))
         .condition("MigrationReady")
         .starts_after(&storage())
@@ -90,7 +90,7 @@ fn budget(shop: &Shop) -> Result<PodDisruptionBudget> {
 
 // ANCHOR: front
 /// Starts once there is something to serve. A later failure of the database doesn't keep a new version from it.
-fn front() -> Component<Shop> {
+pub(crate) fn front() -> Component<Shop> {
     component("front", (address, settings.after(address), api.after(settings), autoscaler, budget))
         .condition("ApiReady")
         .starts_after(&storage())
@@ -109,15 +109,10 @@ fn exporter(shop: &Shop) -> Result<Deployment> {
 
 // ANCHOR: metrics
 /// Metrics, from the version on that has them.
-fn metrics() -> Component<Shop> {
+pub(crate) fn metrics() -> Component<Shop> {
     component("metrics", (exporter,))
         .only_if(|shop: &Shop| shop.spec.metrics)
         .only_if(feature(">=1.8", |shop: &Shop| &*shop.spec.version))
         .suspended_if(is_suspended)
 }
 // ANCHOR_END: metrics
-
-/// All of them, as a workflow.
-pub(crate) fn all() -> (Component<Shop>, Component<Shop>, Component<Shop>, Component<Shop>) {
-    (storage(), schema(), front(), metrics())
-}

@@ -6,7 +6,7 @@ use operator_component::Components;
 use operator_core::{Permanent, Waiting, Workflow, prelude::*};
 
 use crate::{
-    components::{address, all},
+    components::{address, front, metrics, schema, storage},
     outside::Office,
     types::{Shop, ShopStatus},
 };
@@ -21,14 +21,9 @@ impl Shops {
     /// A step that waits, or can't go on: without a licence nothing is made, and with too many pods nothing is changed.
     async fn licence(&self, shop: &Shop, cx: &Context<Shop>) -> Result<()> {
         let licence = self.office.licence(&cx.primary_key().to_string()).await?;
-        let Some(pods) = licence else {
-            return Err(Waiting::again_in(
-                Duration::from_secs(60),
-                "NoLicence",
-                "the office has no licence for it yet",
-            )
-            .into());
-        };
+        let minute = Duration::from_secs(60);
+        let waits = || Waiting::again_in(minute, "NoLicence", "the office has no licence for it yet");
+        let pods = licence.ok_or_else(waits)?;
         if shop.spec.replicas > pods {
             let error =
                 format!("the licence is for {pods} pods, and spec.replicas is {}", shop.spec.replicas);
@@ -65,7 +60,8 @@ fn status(shop: &Shop, run: &Run<Shop>) -> ShopStatus {
 
 /// The controller.
 pub fn controller(office: Arc<dyn Office>) -> ControllerBuilder<impl Reconciler<Primary = Shop>> {
-    let workflow = Workflow::builder().nodes(all()).explicit_invocation();
+    let components = (storage(), schema(), front(), metrics());
+    let workflow = Workflow::builder().nodes(components).explicit_invocation();
     Controller::of::<Shop>()
         .reconciler(Shops { office })
         .name("shop-operator")

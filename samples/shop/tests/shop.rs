@@ -9,7 +9,7 @@ use k8s_openapi::{
         apps::v1::{Deployment, StatefulSet},
         autoscaling::v2::HorizontalPodAutoscaler,
         batch::v1::Job,
-        core::v1::ConfigMap,
+        core::v1::{ConfigMap, Event},
     },
     apimachinery::pkg::apis::meta::v1::Condition,
 };
@@ -18,6 +18,7 @@ use kube::{
     api::{DeleteParams, Patch, PatchParams, PostParams},
 };
 use operator_core::{
+    Operator,
     controller::IntoController,
     resource::KubeObject,
     sim_test,
@@ -245,6 +246,35 @@ async fn steps_say_how_they_ended() -> Result<()> {
     assert!(life.condition("AnnouncementFailed").await?.is_none());
     assert!(!life.office.announced().is_empty());
     life.running.stop().await;
+    Ok(())
+}
+
+#[tokio::test(start_paused = true)]
+async fn the_conditions_of_components_are_recorded_as_events() -> Result<()> {
+    let cluster = TestCluster::in_process();
+    cluster.install_crds([Shop::crd()]).await?;
+    let namespace = cluster.namespace("told").await?;
+    let recording = controller(Arc::<InMemory>::default()).records_events(true);
+    let running = TestOperator::start(cluster.connect(Operator::builder().register(recording))).await?;
+    let shops: Api<Shop> = Api::namespaced(cluster.client()?, &namespace);
+    let events: Api<Event> = Api::namespaced(cluster.client()?, &namespace);
+    let told = async |what: &str| {
+        let is_it = |event: Event| {
+            let text = [event.type_, event.reason, event.message].map(Option::unwrap_or_default).join(" ");
+            text.starts_with(what)
+        };
+        let is_told =
+            async || Ok(events.list(&Default::default()).await?.into_iter().any(is_it).then_some(()));
+        eventually(what, is_told).await
+    };
+    shops.create(&PostParams::default(), &shop()).await?;
+    told("Normal PrerequisiteNotMet ApiReady is False: Prerequisite not met: waiting for").await?;
+    told("Normal Healthy ApiReady is True: Component is healthy.").await?;
+    // A version that isn't one.
+    let broken = Patch::Merge(json!({ "spec": { "version": "broken" } }));
+    shops.patch("books", &PatchParams::default(), &broken).await?;
+    told("Warning FeatureGateError MetricsReady is False: ").await?;
+    running.stop().await;
     Ok(())
 }
 

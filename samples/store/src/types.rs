@@ -60,7 +60,10 @@ pub struct StoreStatus {
     pub selector: Option<String>,
     /// The generation of the spec that this status is about.
     pub observed_generation: Option<i64>,
+    // ANCHOR: conditions
     /// Ready, Reconciling, Stalled and Draining.
     #[serde(default)]
+    #[schemars(schema_with = "operator_core::status::conditions::list_map")]
     pub conditions: Vec<Condition>,
+    // ANCHOR_END: conditions
 }

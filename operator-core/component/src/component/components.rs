@@ -48,7 +48,7 @@ use crate::{
 #[serde(rename_all = "camelCase", default)]
 pub struct Components {
     /// The conditions of the components, of the run and of its steps.
-    #[schemars(extend("x-kubernetes-list-type" = "map", "x-kubernetes-list-map-keys" = ["type"]))]
+    #[schemars(schema_with = "conditions::list_map")]
     pub conditions: Vec<Condition>,
     /// The generation of the primary that the conditions are about.
     #[serde(skip_serializing_if = "Option::is_none")]

@@ -5,6 +5,7 @@ mod tests;
 
 use jiff::Timestamp;
 use k8s_openapi::apimachinery::pkg::apis::meta::v1::{Condition, Time};
+use schemars::{Schema, SchemaGenerator, json_schema};
 
 use crate::resource::{cut, is_condition_type, is_reason, label_value};
 
@@ -115,6 +116,33 @@ pub fn remove(conditions: &mut Vec<Condition>, r#type: &str) -> bool {
     let (before, r#type) = (conditions.len(), type_of(r#type));
     conditions.retain(|condition| condition.type_ != r#type);
     conditions.len() != before
+}
+
+/// The schema of a list of conditions that is a map by their type, for the field of a status. Then others can set conditions beside
+/// those of the operator: each writes only its own ones.
+///
+/// ```
+/// use k8s_openapi::apimachinery::pkg::apis::meta::v1::Condition;
+/// use schemars::JsonSchema;
+/// use serde::{Deserialize, Serialize};
+///
+/// #[derive(Serialize, Deserialize, JsonSchema, Clone, Debug, Default)]
+/// #[serde(rename_all = "camelCase", default)]
+/// struct PageStatus {
+///     address: Option<String>,
+///     #[schemars(schema_with = "operator_core::status::conditions::list_map")]
+///     conditions: Vec<Condition>,
+/// }
+/// ```
+///
+/// Go: `+listType=map` and `+listMapKey=type`.
+pub fn list_map(generator: &mut SchemaGenerator) -> Schema {
+    json_schema!({
+        "type": "array",
+        "items": generator.subschema_for::<Condition>(),
+        "x-kubernetes-list-type": "map",
+        "x-kubernetes-list-map-keys": ["type"],
+    })
 }
 
 fn position(conditions: &[Condition], r#type: &str) -> Option<usize> {

@@ -77,3 +77,29 @@ fn a_condition_can_go() {
     assert!(!remove(&mut conditions, "Ready"));
     assert_eq!(find(&conditions, "Ready"), None);
 }
+
+#[derive(kube::CustomResource, serde::Serialize, serde::Deserialize, schemars::JsonSchema, Clone, Debug)]
+#[kube(group = "example.com", version = "v1", kind = "Listed", namespaced, status = "ListedStatus")]
+struct ListedSpec {}
+
+#[derive(serde::Serialize, serde::Deserialize, schemars::JsonSchema, Clone, Debug)]
+struct ListedStatus {
+    plain: Vec<Condition>,
+    /// What is said of the field stays.
+    #[serde(default)]
+    #[schemars(schema_with = "list_map")]
+    conditions: Vec<Condition>,
+}
+
+#[test]
+fn in_a_definition_the_list_is_a_map_by_type_and_else_as_ever() {
+    let definition = serde_json::to_value(<Listed as kube::CustomResourceExt>::crd()).unwrap();
+    let status = &definition["spec"]["versions"][0]["schema"]["openAPIV3Schema"]["properties"]["status"];
+    let (conditions, plain) = (&status["properties"]["conditions"], &status["properties"]["plain"]);
+    assert_eq!(conditions["x-kubernetes-list-type"], "map");
+    assert_eq!(conditions["x-kubernetes-list-map-keys"], serde_json::json!(["type"]));
+    assert_eq!(conditions["description"], "What is said of the field stays.");
+    assert_eq!(conditions["items"], plain["items"]);
+    assert_eq!(plain["x-kubernetes-list-type"], serde_json::Value::Null);
+    assert_eq!(status["required"], serde_json::json!(["plain"]));
+}
