@@ -54,6 +54,18 @@ fn deploy_has_the_definition() -> Result<()> {
 }
 
 #[test]
+fn the_graph_is_the_one_of_the_page() -> Result<()> {
+    let output = Command::new(env!("CARGO_BIN_EXE_shop")).arg("graph").output()?;
+    let file = include_str!("../graph.txt");
+    assert_eq!(
+        String::from_utf8_lossy(&output.stdout),
+        file,
+        "write it by: shop graph > samples/shop/graph.txt"
+    );
+    Ok(())
+}
+
+#[test]
 fn the_role_has_each_right_that_the_operator_needs() -> Result<()> {
     let controller = controller(Arc::<InMemory>::default()).into_controller()?;
     let missing = controller.access().into_iter().filter(|right| {

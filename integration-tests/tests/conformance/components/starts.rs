@@ -30,7 +30,7 @@ async fn one_that_starts_after_a_database_is_updated_also_when_the_database_has_
     assert_eq!(stage.told("WebReady").await?, WAITS);
     assert_eq!(
         stage.told("Ready").await?,
-        format!("{WAITS}").replacen("False PrerequisiteNotMet ", "False PrerequisiteNotMet web: ", 1)
+        WAITS.replacen("False PrerequisiteNotMet ", "False PrerequisiteNotMet web: ", 1)
     );
 
     stage.set_up("database", true).await?;
