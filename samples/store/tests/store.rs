@@ -99,6 +99,11 @@ fn the_role_has_each_right_that_the_operator_needs() -> Result<()> {
 // ANCHOR_END: rights
 
 // ANCHOR: order
+/// What is written, without the Events about conditions.
+fn written(run: &Planned<Store>) -> Vec<String> {
+    run.writes().iter().filter(|write| !write.contains(" Event/")).cloned().collect()
+}
+
 #[test]
 fn members_wait_for_the_password_of_the_user() {
     let mut store = store(3);
@@ -125,10 +130,10 @@ fn a_store_whose_user_brings_a_password_keeps_its_members() {
         Secret { data: Some([("password".to_owned(), Default::default())].into()), ..Secret::default() };
     (mine.metadata.name, mine.metadata.namespace) = (Some("mine".to_owned()), store.namespace());
     let run = run.again().known(&store).known(&mine).blocking();
-    assert_eq!(run.writes(), ["apply StatefulSet/sessions", "apply Store/sessions/status"]);
+    assert_eq!(written(&run), ["apply StatefulSet/sessions", "apply Store/sessions/status"]);
     // The generated one goes last, when no member needs it any more.
     let run = once_all_serve(&run);
-    assert_eq!(run.writes(), ["delete Secret/sessions-password", "apply Store/sessions/status"]);
+    assert_eq!(written(&run), ["delete Secret/sessions-password", "apply Store/sessions/status"]);
 }
 // ANCHOR_END: order
 
@@ -143,7 +148,7 @@ fn members_leave_once_they_have_no_keys() {
     assert_eq!(run.next_run(), Some(std::time::Duration::from_secs(5)));
     let run = run.again().blocking().again().blocking();
     assert_eq!(run.body("apply StatefulSet/sessions")["spec"]["replicas"], 1);
-    assert_eq!(run.events(), ["Normal Drained: 2 members have no keys any more"]);
+    assert!(run.events().iter().any(|event| event == "Normal Drained: 2 members have no keys any more"));
 }
 // ANCHOR_END: drain
 
@@ -156,12 +161,14 @@ fn backups_are_deleted_once_no_other_can_begin() -> Result<()> {
     let mut slow: CronJob = serde_json::from_value(run.body("apply CronJob/sessions-backups").clone())?;
     slow.metadata.finalizers = Some(vec!["example.com/slow".to_owned()]);
     let end = run.again().known(&slow).deleting().blocking();
-    assert_eq!(end.writes(), ["delete CronJob/sessions-backups", "apply Store/sessions/status"]);
+    assert_eq!(written(&end), ["delete CronJob/sessions-backups", "apply Store/sessions/status"]);
     assert!(outside.without_backups().is_empty(), "a backup may still begin");
 
     // The CronJob is gone: nothing is left to delete in the cluster.
     let end = run.again().deleting().blocking().again().blocking();
-    assert_eq!(end.events(), ["Normal BackupsDeleted: the store has no backups any more"]);
+    assert!(
+        end.events().iter().any(|event| event == "Normal BackupsDeleted: the store has no backups any more")
+    );
     assert_eq!(outside.without_backups(), ["default/sessions".to_owned()].into());
     Ok(())
 }
