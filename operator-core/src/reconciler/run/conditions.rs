@@ -3,7 +3,7 @@
 use jiff::Timestamp;
 use k8s_openapi::apimachinery::pkg::apis::meta::v1::{Condition, ManagedFieldsEntry};
 use serde::Deserialize;
-use serde_json::{Map, Value};
+use serde_json::Value;
 
 use super::RunError;
 use crate::{
@@ -284,31 +284,36 @@ pub(super) fn other_manager(
     live: Option<&dyn Object>,
 ) -> Option<Option<String>> {
     let own = entries(object).find(|entry| is_applied_by(entry, manager, Some("status")));
-    let is_there = conditions_of(object).iter().any(|condition| condition.type_ == r#type);
     let is_own = own.is_some_and(|own| {
-        shape(own) == Some(Shape::Whole)
-            || item(own, r#type).is_some_and(|item| item.contains_key("f:reason"))
+        has_item(own, r#type, |item| item.get("f:reason").is_some()) || shape(own) == Some(Shape::Whole)
     });
-    if is_own || !is_there {
+    // Nearly always it is, and then the object isn't read as a whole.
+    if is_own || !conditions_of(object).iter().any(|condition| condition.type_ == r#type) {
         return Some(None);
     }
     let mut others = entries(live?).filter_map(|entry| {
         let name = entry.manager.as_deref()?;
         let applies = name != manager && is_applied_by(entry, name, Some("status"));
-        (applies && item(entry, r#type).is_some() && item(entry, READY).is_none()).then(|| name.to_owned())
+        let has = |r#type| has_item(entry, r#type, |_| true);
+        (applies && has(r#type) && !has(READY)).then(|| name.to_owned())
     });
     Some(others.next())
 }
 
-/// The fields of the condition of this type that the entry's manager owns.
-fn item(entry: &ManagedFieldsEntry, r#type: &str) -> Option<Map<String, Value>> {
-    let fields = owned_fields(entry)?;
-    let items = fields.get("f:status")?.get("f:conditions")?.as_object()?;
-    let is_of = |key: &str| {
-        let key: Option<Value> = key.strip_prefix("k:").and_then(|key| serde_json::from_str(key).ok());
-        key.is_some_and(|key| key["type"] == *r#type)
-    };
-    items.iter().find(|(key, _)| is_of(key)).and_then(|(_, fields)| fields.as_object().cloned())
+/// Whether the entry's manager has applied the condition of this type, and this is so of the fields of it that it owns.
+fn has_item(entry: &ManagedFieldsEntry, r#type: &str, is_so: impl Fn(&Value) -> bool) -> bool {
+    let Some(fields) = owned_fields(entry) else { return false };
+    let items = fields.get("f:status").and_then(|status| status.get("f:conditions")?.as_object());
+    items
+        .into_iter()
+        .flatten()
+        .any(|(key, fields)| type_in(key).is_some_and(|of| of == r#type) && is_so(fields))
+}
+
+/// The type in the key of an item of conditions, as in `k:{"type":"Ready"}`.
+fn type_in(key: &str) -> Option<String> {
+    let key: Value = serde_json::from_str(key.strip_prefix("k:")?).ok()?;
+    Some(key.get("type")?.as_str()?.to_owned())
 }
 
 fn entries(object: &dyn Object) -> impl Iterator<Item = &ManagedFieldsEntry> {
@@ -332,10 +337,10 @@ pub(crate) fn says_paused(primary: &dyn Object) -> bool {
 fn shape(entry: &ManagedFieldsEntry) -> Option<Shape> {
     let fields = owned_fields(entry)?;
     let items = fields.get("f:status")?.get("f:conditions")?.as_object()?;
-    let keys: Vec<_> = items.keys().filter_map(|item| item.strip_prefix("k:")).collect();
-    let types = keys.iter().filter_map(|key| {
-        let key: Value = serde_json::from_str(key).ok()?;
-        Some(key.get("type")?.as_str()?.to_owned())
-    });
-    Some(if keys.is_empty() { Shape::Whole } else { Shape::Items(types.collect()) })
+    let is_whole = !items.keys().any(|key| key.starts_with("k:"));
+    Some(if is_whole {
+        Shape::Whole
+    } else {
+        Shape::Items(items.keys().filter_map(|key| type_in(key)).collect())
+    })
 }

@@ -333,7 +333,7 @@ impl AnyRun {
         Self { workflow, is_cleanup, ..Self::of_part(context, primary, Arc::new(result)) }
     }
 
-    /// Whether a status made from it may be wrong about the conditions of others, as long as the live object
+    /// Whether a status made from it may be wrong about conditions of others, as long as the live object
     /// hasn't been read.
     pub(crate) fn is_unsure(&self) -> bool {
         self.is_unsure.load(Ordering::Relaxed)
