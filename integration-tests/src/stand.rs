@@ -5,7 +5,7 @@ use operator_component::{Components, HasComponents};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use crate::TestObject;
+use crate::test_resource::{TestObject, test_object};
 
 /// The spec of a [`Stand`].
 #[derive(CustomResource, Serialize, Deserialize, JsonSchema, Clone, Debug)]
@@ -25,8 +25,8 @@ pub struct StandSpec {
 #[derive(Serialize, Deserialize, JsonSchema, Clone, Debug, Default)]
 #[serde(rename_all = "camelCase", default)]
 pub struct StandStatus {
-    #[serde(flatten)]
     /// Its conditions.
+    #[serde(flatten)]
     pub components: Components,
 }
 
@@ -36,12 +36,4 @@ impl HasComponents for StandStatus {
     }
 }
 
-impl TestObject for Stand {
-    fn named(name: &str, value: &str) -> Self {
-        Self::new(name, StandSpec { value: value.to_owned() })
-    }
-
-    fn value(&self) -> &str {
-        &self.spec.value
-    }
-}
+test_object!(Stand, StandSpec);

@@ -159,6 +159,8 @@ macro_rules! test_object {
     };
 }
 
+pub(crate) use test_object;
+
 test_object!(TestResource, TestResourceSpec);
 test_object!(ClusterTestResource, ClusterTestResourceSpec);
 test_object!(LateTestResource, LateTestResourceSpec);

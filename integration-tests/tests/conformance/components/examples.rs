@@ -4,11 +4,7 @@ use integration_tests::prelude::*;
 use operator_component::{Component, component};
 use operator_core::{Wire as _, dependent::Read};
 
-use super::stand::{Stage, deployment, is_up, map, says};
-
-const HEALTHY: &str = "True Healthy Component is healthy.";
-const DISABLED: &str = "True Disabled Component is disabled.";
-const SUSPENDED: &str = "True Suspended All resources are suspended.";
+use super::stand::{DISABLED, HEALTHY, SUSPENDED, Stage, deployment, is_up, map, says};
 
 fn service(stand: &Stand, name: &str) -> Service {
     from_json(&json!({
@@ -69,11 +65,8 @@ fn web_interface() -> Component<Stand> {
 
 #[operator_test]
 async fn a_web_interface_with_a_gate_a_prerequisite_and_what_it_reads_and_no_longer_wants() -> Result<()> {
-    let stage = Stage::new("component-web", |scene| {
-        let nodes = (database(), web_interface());
-        Ok(scene.controller(&Script::idle()).workflow(Workflow::builder().nodes(nodes).build()?))
-    })
-    .await?;
+    let nodes = (database(), web_interface());
+    let stage = Stage::of("component-web", nodes).await?;
     let told = async || stage.told("WebInterfaceReady").await;
     stage.say("web old").await?;
     assert!(told().await?.starts_with("False PrerequisiteNotMet "), "{}", told().await?);
@@ -112,13 +105,10 @@ fn jaeger(stand: &Stand) -> ConfigMap {
 
 #[operator_test]
 async fn an_api_server_with_two_prerequisites_and_a_node_of_a_feature() -> Result<()> {
-    let stage = Stage::new("component-api", |scene| {
-        let traced = jaeger.only_if(|stand: &Stand| says(stand, "traced"));
-        let api = component("api-server", (api, traced)).starts_after(&database()).starts_after(&cache());
-        let nodes = (database(), cache(), api);
-        Ok(scene.controller(&Script::idle()).workflow(Workflow::builder().nodes(nodes).build()?))
-    })
-    .await?;
+    let traced = jaeger.only_if(|stand: &Stand| says(stand, "traced"));
+    let api = component("api-server", (api, traced)).starts_after(&database()).starts_after(&cache());
+    let nodes = (database(), cache(), api);
+    let stage = Stage::of("component-api", nodes).await?;
     let told = async || stage.told("ApiServerReady").await;
     stage.say("1").await?;
     assert!(

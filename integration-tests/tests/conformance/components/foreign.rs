@@ -3,22 +3,11 @@
 use integration_tests::prelude::*;
 use operator_component::component;
 
-use super::stand::{Stage, map};
-
-fn base(stand: &Stand) -> ConfigMap {
-    map(stand, "base")
-}
-
-fn extra(stand: &Stand) -> ConfigMap {
-    map(stand, "extra")
-}
+use super::stand::{HEALTHY, Stage, base, extra};
 
 async fn stage(name: &str) -> Result<Stage> {
-    Stage::new(name, |scene| {
-        let nodes = (component("base", (base,)), component("extra", (extra,)));
-        Ok(scene.controller(&Script::idle()).workflow(Workflow::builder().nodes(nodes).build()?))
-    })
-    .await
+    let nodes = (component("base", (base,)), component("extra", (extra,)));
+    Stage::of(name, nodes).await
 }
 
 /// Another manager applies these conditions, and no others.
@@ -60,11 +49,11 @@ async fn a_condition_that_another_manager_applies_is_left_to_it_and_the_manager_
         "False Error extra: the condition ExtraReady is applied by the field manager somebody; name another one with \
          `.condition(…)`, or remove it there"
     );
-    assert_eq!(stage.told("BaseReady").await?, "True Healthy Component is healthy.");
+    assert_eq!(stage.told("BaseReady").await?, HEALTHY);
     // Nothing of it is applied any more.
     applied_by_somebody(&stage, &[]).await?;
     stage.say("3").await?;
-    assert_eq!(stage.told("ExtraReady").await?, "True Healthy Component is healthy.");
+    assert_eq!(stage.told("ExtraReady").await?, HEALTHY);
     assert_eq!(stage.told("Ready").await?.split(' ').next(), Some("True"));
     Ok(())
 }

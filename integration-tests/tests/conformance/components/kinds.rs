@@ -4,7 +4,7 @@ use integration_tests::prelude::*;
 use k8s_openapi::api::batch::v1::Job;
 use operator_component::component;
 
-use super::stand::{Stage, map};
+use super::stand::{HEALTHY, Stage, map};
 
 fn job(stand: &Stand) -> Job {
     from_json(&json!({
@@ -31,14 +31,11 @@ fn web(stand: &Stand) -> ConfigMap {
 
 #[operator_test]
 async fn a_job_that_succeeds_and_an_address_that_a_cloud_gives_make_components_ready() -> Result<()> {
-    let stage = Stage::new("component-kinds", |scene| {
-        let migration = component("migration", (job,));
-        let web = component("web", (web, front)).starts_after(&migration);
-        Ok(scene.controller(&Script::idle()).workflow(Workflow::builder().nodes((migration, web)).build()?))
-    })
-    .await?;
+    let migration = component("migration", (job,));
+    let web = component("web", (web, front)).starts_after(&migration);
+    let stage = Stage::of("component-kinds", (migration, web)).await?;
     stage.scene.create("one", "1").await?;
-    stage.until("MigrationReady", "True Healthy Component is healthy.").await?;
+    stage.until("MigrationReady", HEALTHY).await?;
     // Nobody gives an address here but the test.
     eventually("the Service", async || Ok(stage.scene.api::<Service>().get_opt("front").await?)).await?;
     stage.settled().await?;
@@ -51,7 +48,7 @@ async fn a_job_that_succeeds_and_an_address_that_a_cloud_gives_make_components_r
         .api::<Service>()
         .patch_status("front", &PatchParams::default(), &Patch::Merge(address))
         .await?;
-    stage.until("WebReady", "True Healthy Component is healthy.").await?;
+    stage.until("WebReady", HEALTHY).await?;
     assert_eq!(stage.changed("MigrationReady").await?, changed);
     Ok(())
 }

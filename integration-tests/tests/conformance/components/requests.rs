@@ -4,15 +4,7 @@ use integration_tests::prelude::*;
 use operator_component::component;
 use operator_core::Wire as _;
 
-use super::stand::{Stage, is_up, map};
-
-fn base(stand: &Stand) -> ConfigMap {
-    map(stand, "base")
-}
-
-fn extra(stand: &Stand) -> ConfigMap {
-    map(stand, "extra")
-}
+use super::stand::{Stage, base, extra, is_up};
 
 /// Each request about an object, reads among them.
 async fn requests(stage: &Stage) -> Result<Vec<String>> {

@@ -3,7 +3,7 @@
 use integration_tests::prelude::*;
 use k8s_openapi::apimachinery::pkg::apis::meta::v1::Condition;
 use operator_component::Components;
-use operator_core::{Run, testing::Profile};
+use operator_core::{Run, testing::Profile, workflow::Nodes};
 
 pub(super) fn says(stand: &Stand, word: &str) -> bool {
     stand.spec.value.split(' ').any(|said| said == word)
@@ -40,6 +40,19 @@ pub(super) fn map(stand: &Stand, name: &str) -> ConfigMap {
     .expect("a ConfigMap")
 }
 
+/// Nodes of most tests, which are ready as soon as they exist.
+pub(super) fn base(stand: &Stand) -> ConfigMap {
+    map(stand, "base")
+}
+
+pub(super) fn extra(stand: &Stand) -> ConfigMap {
+    map(stand, "extra")
+}
+
+pub(super) const HEALTHY: &str = "True Healthy Component is healthy.";
+pub(super) const DISABLED: &str = "True Disabled Component is disabled.";
+pub(super) const SUSPENDED: &str = "True Suspended All resources are suspended.";
+
 /// A scene with its operator.
 pub(super) struct Stage {
     pub(super) scene: Scene<Stand>,
@@ -58,6 +71,16 @@ impl Stage {
         controller: impl FnOnce(&Scene<Stand>) -> Result<ControllerBuilder<Script<Stand>>>,
     ) -> Result<Self> {
         Self::on(Self::scene(name).await?, controller).await
+    }
+
+    /// An operator of these nodes, whose reconciler does nothing else.
+    pub(super) async fn of<M>(name: &str, nodes: impl Nodes<Stand, M>) -> Result<Self> {
+        Self::of_nodes(Self::scene(name).await?, nodes).await
+    }
+
+    pub(super) async fn of_nodes<M>(scene: Scene<Stand>, nodes: impl Nodes<Stand, M>) -> Result<Self> {
+        let workflow = Workflow::builder().nodes(nodes).build()?;
+        Self::on(scene, |scene| Ok(scene.controller(&Script::idle()).workflow(workflow))).await
     }
 
     pub(super) async fn on(

@@ -4,7 +4,7 @@ use integration_tests::prelude::*;
 use operator_component::component;
 use operator_core::{Context, Want, Wire as _, dependent::Read};
 
-use super::stand::{Stage, is_up, map};
+use super::stand::{HEALTHY, Stage, is_up, map};
 
 fn database(stand: &Stand) -> ConfigMap {
     map(stand, "database")
@@ -19,12 +19,9 @@ const WAITS: &str = "False PrerequisiteNotMet Prerequisite not met: waiting for 
 
 #[operator_test]
 async fn one_that_starts_after_a_database_is_updated_also_when_the_database_has_failed() -> Result<()> {
-    let stage = Stage::new("component-starts", |scene| {
-        let first = component("database", (database.ready(is_up),));
-        let second = component("web", (web,)).starts_after(&first);
-        Ok(scene.controller(&Script::idle()).workflow(Workflow::builder().nodes((first, second)).build()?))
-    })
-    .await?;
+    let first = component("database", (database.ready(is_up),));
+    let second = component("web", (web,)).starts_after(&first);
+    let stage = Stage::of("component-starts", (first, second)).await?;
     assert_eq!(stage.say("1").await?, ["PATCH configmaps/database -> 201"], "nothing of the other one");
     assert_eq!(stage.told("DatabaseReady").await?, "False Creating database: `is_up` is not met");
     assert_eq!(stage.told("WebReady").await?, WAITS);
@@ -34,13 +31,13 @@ async fn one_that_starts_after_a_database_is_updated_also_when_the_database_has_
     );
 
     stage.set_up("database", true).await?;
-    assert_eq!(stage.told("DatabaseReady").await?, "True Healthy Component is healthy.");
-    assert_eq!(stage.told("WebReady").await?, "True Healthy Component is healthy.");
+    assert_eq!(stage.told("DatabaseReady").await?, HEALTHY);
+    assert_eq!(stage.told("WebReady").await?, HEALTHY);
     let changed = stage.changed("WebReady").await?;
 
     stage.set_up("database", false).await?;
     assert_eq!(stage.told("DatabaseReady").await?, "False OperationPending database: `is_up` is not met");
-    assert_eq!(stage.told("WebReady").await?, "True Healthy Component is healthy.");
+    assert_eq!(stage.told("WebReady").await?, HEALTHY);
     assert_eq!(
         stage.say("2").await?,
         ["PATCH configmaps/database -> 200", "PATCH configmaps/web -> 200"],
@@ -66,20 +63,17 @@ fn settings(_: &Stand, cx: &Context<Stand>) -> Result<Want<ConfigMap>, BoxError>
 
 #[operator_test]
 async fn data_that_come_late_are_waited_for() -> Result<()> {
-    let stage = Stage::new("component-data", |scene| {
-        let first = component("database", (database,));
-        let second = component("web", (settings.after(database), web)).in_order();
-        Ok(scene.controller(&Script::idle()).workflow(Workflow::builder().nodes((first, second)).build()?))
-    })
-    .await?;
+    let first = component("database", (database,));
+    let second = component("web", (settings.after(database), web)).in_order();
+    let stage = Stage::of("component-data", (first, second)).await?;
     assert_eq!(stage.say("1").await?, ["PATCH configmaps/database -> 201"], "what comes later waits, too");
-    assert_eq!(stage.told("DatabaseReady").await?, "True Healthy Component is healthy.");
+    assert_eq!(stage.told("DatabaseReady").await?, HEALTHY);
     assert_eq!(stage.told("WebReady").await?, "False Blocked settings: the database has no address yet");
     let changed = stage.changed("DatabaseReady").await?;
     let address = json!({ "metadata": { "annotations": { "address": "10.0.0.1" } } });
     stage.scene.api::<ConfigMap>().patch("database", &PatchParams::default(), &Patch::Merge(address)).await?;
     assert_eq!(stage.settled().await?, ["PATCH configmaps/settings -> 201", "PATCH configmaps/web -> 201"]);
-    assert_eq!(stage.told("WebReady").await?, "True Healthy Component is healthy.");
+    assert_eq!(stage.told("WebReady").await?, HEALTHY);
     assert_eq!(stage.changed("DatabaseReady").await?, changed);
     Ok(())
 }
@@ -94,14 +88,11 @@ fn banner(_: &Stand) -> Read<ConfigMap> {
 
 #[operator_test]
 async fn what_is_only_read_is_waited_for_unless_it_is_optional() -> Result<()> {
-    let stage = Stage::new("component-reads", |scene| {
-        let first = component("licences", (licence.ready(is_up),));
-        let second = component("web", (banner.optional(), web));
-        Ok(scene.controller(&Script::idle()).workflow(Workflow::builder().nodes((first, second)).build()?))
-    })
-    .await?;
+    let first = component("licences", (licence.ready(is_up),));
+    let second = component("web", (banner.optional(), web));
+    let stage = Stage::of("component-reads", (first, second)).await?;
     assert_eq!(stage.say("1").await?, ["PATCH configmaps/web -> 201"]);
-    assert_eq!(stage.told("WebReady").await?, "True Healthy Component is healthy.");
+    assert_eq!(stage.told("WebReady").await?, HEALTHY);
     let absent = stage.told("LicencesReady").await?;
     assert!(absent.starts_with("False Blocked licence: "), "{absent}");
     let licence = from_json::<ConfigMap>(&json!({ "metadata": { "name": "licence" } }))?;
@@ -113,6 +104,6 @@ async fn what_is_only_read_is_waited_for_unless_it_is_optional() -> Result<()> {
         "its health counts"
     );
     stage.set_up("licence", true).await?;
-    assert_eq!(stage.told("LicencesReady").await?, "True Healthy Component is healthy.");
+    assert_eq!(stage.told("LicencesReady").await?, HEALTHY);
     Ok(())
 }

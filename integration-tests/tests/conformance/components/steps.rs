@@ -4,15 +4,7 @@ use integration_tests::prelude::*;
 use operator_component::component;
 use operator_core::{Context, Permanent, Waiting};
 
-use super::stand::{Stage, map, says};
-
-fn base(stand: &Stand) -> ConfigMap {
-    map(stand, "base")
-}
-
-fn extra(stand: &Stand) -> ConfigMap {
-    map(stand, "extra")
-}
+use super::stand::{DISABLED, HEALTHY, Stage, base, extra, says};
 
 /// What the step says, whatever the value is now.
 type Answer = Arc<Mutex<&'static str>>;
@@ -63,13 +55,13 @@ async fn a_step_waits_stalls_heals_by_a_request_and_fails() -> Result<()> {
 
     // It comes back by itself.
     *answer.lock() = "";
-    stage.until("BaseReady", "True Healthy Component is healthy.").await?;
-    assert_eq!(stage.told("ExtraReady").await?, "True Disabled Component is disabled.");
+    stage.until("BaseReady", HEALTHY).await?;
+    assert_eq!(stage.told("ExtraReady").await?, DISABLED);
 
     *answer.lock() = "stall";
     stage.say("2").await?;
     assert_eq!(stage.told("Stalled").await?, "True OverQuota it is too large");
-    assert_eq!(stage.told("BaseReady").await?, "True Healthy Component is healthy.", "what is known stays");
+    assert_eq!(stage.told("BaseReady").await?, HEALTHY, "what is known stays");
     assert!(stage.told("Ready").await?.starts_with("False "));
 
     // Nothing has changed but what decides, which nobody sees.
