@@ -176,7 +176,7 @@ async fn two_servers_give_the_same_answers() -> anyhow::Result<()> {
         replay::write(&file, &records)?;
     }
     assert!(report.is_empty(), "the servers differ\n{}", report.join("\n"));
-    let times = (stories / STORIES).max(1);
+    let times = (stories / TELLING).max(1);
     assert!(once <= ONCE * times, "{once} stories differ once, and not again");
     assert!(thin.is_empty(), "too little was compared\n{}", thin.join("\n"));
     Ok(())
