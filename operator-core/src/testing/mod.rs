@@ -72,7 +72,7 @@ pub use test_cluster::{
 ///
 /// On the real server the runtime has threads, unless the attribute contains `flavor = "current_thread"`. A test that
 /// needs something that the in-process server doesn't have declares it, in the words of the server's 501 answer, as in
-/// `#[operator_test(real = "mutatingwebhookconfigurations")]`, or `real = "a control plane"`. Inside the
+/// `#[operator_test(real = "podtemplates")]`, or `real = "a control plane"`. Inside the
 /// process it must then fail with them, so that no exception outlives its reason.
 pub use operator_macros::operator_test;
 

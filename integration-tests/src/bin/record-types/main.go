@@ -37,13 +37,14 @@ import (
 	"k8s.io/apimachinery/pkg/runtime/schema"
 	"k8s.io/apimachinery/pkg/util/intstr"
 	"k8s.io/client-go/kubernetes/scheme"
+	apiregistration "k8s.io/kube-aggregator/pkg/apis/apiregistration/v1"
 )
 
 var groups = []string{
 	"v1", "apps/v1", "batch/v1", "networking.k8s.io/v1", "rbac.authorization.k8s.io/v1", "coordination.k8s.io/v1",
 	"autoscaling/v2", "policy/v1", "events.k8s.io/v1", "apiextensions.k8s.io/v1", "discovery.k8s.io/v1",
 	"scheduling.k8s.io/v1", "storage.k8s.io/v1", "autoscaling/v1", "authentication.k8s.io/v1",
-	"authorization.k8s.io/v1",
+	"authorization.k8s.io/v1", "admissionregistration.k8s.io/v1", "apiregistration.k8s.io/v1", "node.k8s.io/v1",
 }
 
 type property map[string]any
@@ -76,6 +77,7 @@ func main() {
 		}
 	}
 	check(apiextensions.AddToScheme(scheme.Scheme))
+	check(apiregistration.AddToScheme(scheme.Scheme))
 	for kind, goType := range scheme.Scheme.AllKnownTypes() {
 		served := documents[name(goType)] != nil && documents[name(goType)]["x-kubernetes-group-version-kind"] != nil
 		_, object := reflect.New(goType).Interface().(meta.Object)

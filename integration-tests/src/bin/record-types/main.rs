@@ -15,9 +15,11 @@ use kube::Client;
 use operator_core::testing::{ControlPlane, TestCluster};
 
 /// The groups that the in-process server knows kinds of; `main.go` names the same.
-const DOCUMENTS: [&str; 16] = [
+const DOCUMENTS: [&str; 19] = [
     "api/v1",
+    "apis/admissionregistration.k8s.io/v1",
     "apis/apiextensions.k8s.io/v1",
+    "apis/apiregistration.k8s.io/v1",
     "apis/apps/v1",
     "apis/authorization.k8s.io/v1",
     "apis/authentication.k8s.io/v1",
@@ -28,6 +30,7 @@ const DOCUMENTS: [&str; 16] = [
     "apis/discovery.k8s.io/v1",
     "apis/events.k8s.io/v1",
     "apis/networking.k8s.io/v1",
+    "apis/node.k8s.io/v1",
     "apis/policy/v1",
     "apis/rbac.authorization.k8s.io/v1",
     "apis/scheduling.k8s.io/v1",

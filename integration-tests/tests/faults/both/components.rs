@@ -22,7 +22,7 @@ fn status(stand: &Stand, run: &Run<Stand>) -> StandStatus {
     StandStatus { components: Components::of(stand, run) }
 }
 
-#[operator_test(real = "validatingwebhookconfigurations")]
+#[operator_test(real = "a control plane")]
 async fn a_denial_is_the_error_of_its_component_alone_and_heals_by_itself() -> Result<()> {
     let cluster = cluster().await?;
     cluster.install_crds([Stand::crd()]).await?;

@@ -43,6 +43,8 @@ impl Webhook {
         expired: bool,
         judge: impl Fn(&Value) -> Verdict + Send + Sync + 'static,
     ) -> Result<Self> {
+        // A server without one stores the configuration, and calls nobody.
+        cluster().await?.control_plane()?;
         let mut authority = CertificateParams::default();
         authority.is_ca = IsCa::Ca(rcgen::BasicConstraints::Unconstrained);
         let authority = CertifiedIssuer::self_signed(authority, KeyPair::generate()?)?;

@@ -40,7 +40,7 @@ fn defaced(object: &Value) -> Verdict {
     Verdict::Changed(json!([{ "op": "add", "path": "/data/value", "value": "webhook" }]))
 }
 
-#[operator_test(real = "mutatingwebhookconfigurations")]
+#[operator_test(real = "a control plane")]
 async fn f23_a_webhook_that_changes_each_write_leads_to_no_loop() -> Result<()> {
     let scene = Scene::new("f23").await?;
     let webhook = Webhook::start(false, defaced).await?;
@@ -70,7 +70,7 @@ async fn f23_a_webhook_that_changes_each_write_leads_to_no_loop() -> Result<()> 
     Ok(())
 }
 
-#[operator_test(real = "validatingwebhookconfigurations")]
+#[operator_test(real = "a control plane")]
 async fn f26_a_denial_is_said_with_the_webhook_s_name_and_heals_by_itself() -> Result<()> {
     let scene = Scene::new("f26").await?;
     let denies = Arc::new(Mutex::new(true));
@@ -108,7 +108,7 @@ async fn f26_a_denial_is_said_with_the_webhook_s_name_and_heals_by_itself() -> R
     Ok(())
 }
 
-#[operator_test(real = "validatingwebhookconfigurations")]
+#[operator_test(real = "a control plane")]
 async fn f26_an_expired_certificate_of_a_webhook_is_named() -> Result<()> {
     let scene = Scene::new("f26-expired").await?;
     let webhook = Webhook::start(true, |_| Verdict::Allowed).await?;

@@ -10,6 +10,7 @@ mod quota;
 mod rights;
 mod served;
 mod services;
+mod stored;
 mod subresources;
 mod warnings;
 

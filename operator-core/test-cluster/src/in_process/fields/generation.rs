@@ -23,6 +23,7 @@ const BUILT_IN: &[(&str, &[Path])] = &[
     ("Ingress", SPEC),
     ("IngressClass", SPEC),
     ("Job", SPEC),
+    ("MutatingWebhookConfiguration", &[&["webhooks"]]),
     ("NetworkPolicy", SPEC),
     ("Pod", SPEC),
     ("PodDisruptionBudget", SPEC),
@@ -30,6 +31,7 @@ const BUILT_IN: &[(&str, &[Path])] = &[
     ("PriorityClass", &[]),
     ("ReplicaSet", SPEC),
     ("StatefulSet", SPEC),
+    ("ValidatingWebhookConfiguration", &[&["webhooks"]]),
 ];
 
 fn counted(kind: &str) -> Option<&'static [Path]> {

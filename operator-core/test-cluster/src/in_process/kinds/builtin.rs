@@ -79,22 +79,29 @@ const ROWS: &[Row] = &[
     Row("storage.k8s.io", "v1", "storageclasses", "storageclass", "StorageClass", "sc", CLUSTER | SHOWS_DELETED),
     Row("scheduling.k8s.io", "v1", "priorityclasses", "priorityclass", "PriorityClass", "pc", CLUSTER),
     Row("discovery.k8s.io", "v1", "endpointslices", "endpointslice", "EndpointSlice", "", 0),
+    // These are stored without effect.
+    Row("admissionregistration.k8s.io", "v1", "mutatingwebhookconfigurations", "mutatingwebhookconfiguration", "MutatingWebhookConfiguration", "", CLUSTER),
+    Row("admissionregistration.k8s.io", "v1", "validatingwebhookconfigurations", "validatingwebhookconfiguration", "ValidatingWebhookConfiguration", "", CLUSTER),
+    Row("apiregistration.k8s.io", "v1", "apiservices", "apiservice", "APIService", "", CLUSTER | STATUS),
+    Row("node.k8s.io", "v1", "runtimeclasses", "runtimeclass", "RuntimeClass", "", CLUSTER | PUT_CREATES),
 ];
 
 /// Groups of the real server that are entirely missing here.
-pub(in crate::in_process) const MISSING_GROUPS: &[&str] = &[
-    "admissionregistration.k8s.io",
-    "apiregistration.k8s.io",
-    "authentication.k8s.io",
-    "certificates.k8s.io",
-    "flowcontrol.apiserver.k8s.io",
-    "node.k8s.io",
-    "resource.k8s.io",
-];
+pub(in crate::in_process) const MISSING_GROUPS: &[&str] =
+    &["authentication.k8s.io", "certificates.k8s.io", "flowcontrol.apiserver.k8s.io", "resource.k8s.io"];
 
 /// Kinds of the real server that are missing in the groups that exist here.
 const MISSING: &[(&str, &[&str])] = &[
     ("", &["bindings", "componentstatuses", "podtemplates"]),
+    (
+        "admissionregistration.k8s.io",
+        &[
+            "mutatingadmissionpolicies",
+            "mutatingadmissionpolicybindings",
+            "validatingadmissionpolicies",
+            "validatingadmissionpolicybindings",
+        ],
+    ),
     ("autoscaling", &["horizontalpodautoscalers"]),
     ("networking.k8s.io", &["ipaddresses", "servicecidrs"]),
     (

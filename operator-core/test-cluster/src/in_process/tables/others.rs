@@ -55,6 +55,23 @@ pub(super) fn cells(kind: &str, object: &Value, name: &Value, age: &Value, now: 
                 age,
             ]
         }
+        "MutatingWebhookConfiguration" | "ValidatingWebhookConfiguration" => {
+            row![name, list(object, "/webhooks").len(), age]
+        }
+        "RuntimeClass" => row![name, text(object, "/handler"), age],
+        "APIService" => {
+            let service = &object["spec"]["service"];
+            let server = match service.is_null() {
+                true => "Local".to_owned(),
+                false => format!("{}/{}", text(service, "/namespace"), text(service, "/name")),
+            };
+            let available = condition(object, "Available").map(|condition| {
+                let (status, reason) = (text(condition, "/status"), text(condition, "/reason"));
+                let is_plain = status == "True" || reason.is_empty();
+                if is_plain { status.to_owned() } else { format!("{status} ({reason})") }
+            });
+            row![name, server, available.unwrap_or_else(|| "Unknown".to_owned()), age]
+        }
         "PriorityClass" => {
             let is_default = object["globalDefault"] == true;
             row![name, number(object, "/value"), is_default, age, text(object, "/preemptionPolicy")]

@@ -216,16 +216,17 @@ async fn what_is_not_modelled_says_so() {
     scene.post(MAPS, json!({ "metadata": { "name": "a" } })).await;
     for path in [
         "/api/v1/podtemplates",
-        "/apis/node.k8s.io/v1/runtimeclasses",
-        "/apis/node.k8s.io/v1",
+        "/apis/admissionregistration.k8s.io/v1/validatingadmissionpolicies",
+        "/apis/certificates.k8s.io/v1/certificatesigningrequests",
+        "/apis/certificates.k8s.io/v1",
         "/api/v1/nodes/a/proxy",
     ] {
         assert_eq!(scene.get(path).await.0, 501, "{path}");
     }
-    let refusal = said(scene.get("/apis/node.k8s.io/v1").await);
+    let refusal = said(scene.get("/apis/certificates.k8s.io/v1").await);
     assert_eq!(
         refusal,
-        "501 NotImplemented the in-process server does not do this: the group node.k8s.io; run the test on a real \
+        "501 NotImplemented the in-process server does not do this: the group certificates.k8s.io; run the test on a real \
          server, with `ControlPlane` or operator-core's `TestCluster::real()`"
     );
 }

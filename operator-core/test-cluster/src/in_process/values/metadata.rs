@@ -39,13 +39,14 @@ fn again(kind: &Kind) -> Again {
     match (kind.group.as_str(), kind.kind.as_str()) {
         _ if kind.is_custom() => Again::Change,
         ("", "Event") | ("policy", _) => Again::Nothing,
-        ("discovery.k8s.io", "EndpointSlice") => Again::Whole,
+        ("discovery.k8s.io", "EndpointSlice") | ("admissionregistration.k8s.io", _) => Again::Whole,
         ("", "PersistentVolume") => Again::Twice,
         ("", "Pod" | "ConfigMap" | "Secret" | "PersistentVolumeClaim" | "ServiceAccount" | "Namespace")
         | ("apps", "ControllerRevision")
         | ("batch", "Job")
         | ("networking.k8s.io", "Ingress" | "IngressClass")
         | ("storage.k8s.io", "StorageClass")
+        | ("apiregistration.k8s.io" | "node.k8s.io", _)
         | ("rbac.authorization.k8s.io", _) => Again::Both,
         _ => Again::Change,
     }
@@ -56,7 +57,16 @@ fn knows_finalizers(kind: &Kind) -> bool {
     !kind.is_custom()
         && !matches!(
             (kind.group.as_str(), kind.kind.as_str()),
-            ("", "Event") | ("coordination.k8s.io" | "policy" | "apiextensions.k8s.io", _)
+            ("", "Event")
+                | (
+                    "coordination.k8s.io"
+                        | "policy"
+                        | "apiextensions.k8s.io"
+                        | "admissionregistration.k8s.io"
+                        | "apiregistration.k8s.io"
+                        | "node.k8s.io",
+                    _
+                )
         )
 }
 
@@ -244,7 +254,7 @@ fn wrong_name(kind: &Kind, name: &str, is_prefix: bool) -> Vec<String> {
     };
     match (kind.group.as_str(), kind.kind.as_str()) {
         // Names of rights are anything that can stand in a path.
-        ("rbac.authorization.k8s.io", _) => names::path_segment(name),
+        ("rbac.authorization.k8s.io" | "apiregistration.k8s.io", _) => names::path_segment(name),
         ("", "Event") | ("policy", _) if is_prefix => path_prefix(name),
         ("", "Event") | ("policy", _) => names::path_segment(name),
         ("", "Namespace" | "Service") | ("apps", "StatefulSet") => names::dns_label(&masked),

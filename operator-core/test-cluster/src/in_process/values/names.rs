@@ -130,6 +130,20 @@ pub(in crate::in_process) fn port_number(port: i64) -> Vec<String> {
     gather([(!(1..=65535).contains(&port)).then(|| outside(1, 65535))])
 }
 
+/// A label of DNS that begins with a letter.
+pub(in crate::in_process) fn dns_1035_label(value: &str) -> Vec<String> {
+    let inner = |byte: u8| byte.is_ascii_lowercase() || byte.is_ascii_digit() || byte == b'-';
+    let right = value.starts_with(|letter: char| letter.is_ascii_lowercase())
+        && value.bytes().all(inner)
+        && !value.ends_with('-');
+    let rule = "a DNS-1035 label must consist of lower case alphanumeric characters or '-', start with an alphabetic character, and end with an alphanumeric character";
+    let examples = ["my-name", "abc-123"];
+    gather([
+        too_long(value, 63, "characters"),
+        (!right).then(|| mismatch(rule, "[a-z]([-a-z0-9]*[a-z0-9])?", &examples)),
+    ])
+}
+
 /// The name of a port.
 pub(in crate::in_process) fn port_name(port: &str) -> Vec<String> {
     let inner = |byte: u8| byte.is_ascii_lowercase() || byte.is_ascii_digit() || byte == b'-';

@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use http::StatusCode;
-use serde_json::Value;
+use serde_json::{Value, json};
 
 use super::{
     Options, Target, body, is_deleting, meta,
@@ -184,6 +184,15 @@ fn complete(api: &mut ApiServer, kind: &Kind, object: &mut Value, dry_run: bool)
         (GROUP, KIND) => complete_definition(object),
         ("", "PersistentVolume") => {
             object["status"]["lastPhaseTransitionTime"] = metadata::time(api.now).into();
+        }
+        ("apiregistration.k8s.io", "APIService") if object["spec"]["service"].is_null() => {
+            object["status"]["conditions"] = json!([{
+                "type": "Available",
+                "status": "True",
+                "reason": "Local",
+                "message": "Local APIServices are always available",
+                "lastTransitionTime": metadata::time(api.now),
+            }]);
         }
         ("", "Service") => api.addresses.allocate(&api.store, kind, object, None, dry_run)?,
         _ => {}

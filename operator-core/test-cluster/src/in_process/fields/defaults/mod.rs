@@ -49,6 +49,9 @@ pub(super) fn fill(kind: &str, object: &mut Value) {
         "Job" => workloads::job(object),
         "CronJob" => workloads::cron_job(object),
         "PodTemplate" => pods::template(object),
+        "MutatingWebhookConfiguration" => others::webhooks(object, true),
+        "ValidatingWebhookConfiguration" => others::webhooks(object, false),
+        "APIService" => others::api_service(object),
         _ => {}
     }
 }

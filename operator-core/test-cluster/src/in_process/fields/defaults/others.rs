@@ -31,6 +31,32 @@ fn base64(bytes: &[u8]) -> String {
     text
 }
 
+/// The calls of admission webhooks.
+pub(super) fn webhooks(configuration: &mut Object, change: bool) {
+    for webhook in each(configuration, "webhooks") {
+        missing(webhook, "failurePolicy", "Fail");
+        missing(webhook, "matchPolicy", "Equivalent");
+        missing(webhook, "namespaceSelector", json!({}));
+        missing(webhook, "objectSelector", json!({}));
+        missing(webhook, "timeoutSeconds", 10);
+        if change {
+            missing(webhook, "reinvocationPolicy", "Never");
+        }
+        for rule in each(webhook, "rules") {
+            missing(rule, "scope", "*");
+        }
+        if let Some(service) = part(webhook, "clientConfig").and_then(|config| part(config, "service")) {
+            missing(service, "port", 443);
+        }
+    }
+}
+
+pub(super) fn api_service(api_service: &mut Object) {
+    if let Some(service) = part(api_service, "spec").and_then(|spec| part(spec, "service")) {
+        missing(service, "port", 443);
+    }
+}
+
 /// Every Namespace has its name as a label.
 pub(super) fn namespace(namespace: &mut Object) {
     if let Some(status) = part(namespace, "status")

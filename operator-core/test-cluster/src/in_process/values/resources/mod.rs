@@ -10,11 +10,13 @@ mod limits;
 mod network_policy;
 mod quota;
 mod rbac;
+mod registered;
 mod service;
 mod service_addresses;
 mod slice;
 mod small;
 mod volume;
+mod webhooks;
 
 pub(in crate::in_process) use self::{
     service::needs_health_port,
@@ -42,6 +44,16 @@ pub(super) fn checks(group: &str, kind: &str) -> Option<Checks> {
         ("networking.k8s.io", "Ingress") => (ingress::ingress, ingress::changed),
         ("networking.k8s.io", "NetworkPolicy") => (network_policy::policy, network_policy::changed),
         ("coordination.k8s.io", "Lease") => (small::lease, small::changed_lease),
+        ("admissionregistration.k8s.io", "MutatingWebhookConfiguration") => {
+            (webhooks::changing, webhooks::changed_changing)
+        }
+        ("admissionregistration.k8s.io", "ValidatingWebhookConfiguration") => {
+            (webhooks::denying, webhooks::changed_denying)
+        }
+        ("apiregistration.k8s.io", "APIService") => {
+            (registered::api_service, registered::changed_api_service)
+        }
+        ("node.k8s.io", "RuntimeClass") => (registered::runtime_class, registered::changed_runtime_class),
         ("rbac.authorization.k8s.io", "Role") => (rbac::role, rbac::changed_role),
         ("rbac.authorization.k8s.io", "ClusterRole") => (rbac::cluster_role, rbac::changed_cluster_role),
         ("rbac.authorization.k8s.io", "RoleBinding") => (rbac::binding, rbac::changed_binding),
@@ -55,6 +67,7 @@ pub(super) fn checks(group: &str, kind: &str) -> Option<Checks> {
         ("", "PersistentVolumeClaim") => claim::status,
         ("", "ResourceQuota") => quota::status,
         ("", "Namespace") => small::namespace_status,
+        ("apiregistration.k8s.io", "APIService") => registered::api_service_status,
         ("networking.k8s.io", "Ingress") => ingress::status,
         _ => anything,
     };
