@@ -142,21 +142,22 @@ async fn a_primary_with_too_much_to_say_is_cut_short() -> Result<()> {
         for number in 0..40 {
             context.events().normal("Counted", format!("number {number}"));
         }
+        context.events().warn("TooMany", "there are 40");
         Box::pin(async { Ok(UpdateControl::no_update()) })
     });
     let builder = scene.operator().metrics(numbers.recorder());
     let operator = TestOperator::start(builder.register(named(script.controller(), &scene))).await?;
     scene.create("one", "first").await?;
     operator.settled().await?;
-    assert_eq!(events(&scene).await?.len(), 25);
+    assert_eq!(events(&scene).await?.len(), 26, "the warning has a measure of its own");
     let became = |result| {
         numbers.value("kubernetes_events_total", &[("controller_name", "recorder"), ("result", result)])
     };
-    assert_eq!([became("created"), became("suppressed"), became("failed")], [25.0, 15.0, 0.0]);
+    assert_eq!([became("created"), became("suppressed"), became("failed")], [26.0, 15.0, 0.0]);
     scene.create("two", "first").await?;
     operator.settled().await?;
     let all = scene.api::<Event>().list(&ListParams::default()).await?.items.len();
-    assert_eq!(all, 50, "each primary has its own measure");
+    assert_eq!(all, 52, "each primary has its own measure");
     scene.delete("one").await?;
     scene.delete("two").await?;
     scene.until_gone("two").await?;

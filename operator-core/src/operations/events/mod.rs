@@ -47,8 +47,8 @@ use crate::{event_source::PrimaryScopes, observe::EventOutcome, resource::Access
 /// (`kubernetes_events_total`), and nothing else happens. The same Event again, also after a restart, raises the count of
 /// the first one.
 ///
-/// A primary may have 25 Events at once and one more every five minutes, as in Kubernetes' own controllers; what
-/// exceeds that is dropped and counted.
+/// A primary may have 25 Events at once and one more every five minutes, as in Kubernetes' own controllers, and five warnings
+/// beside them; what exceeds that is dropped and counted.
 ///
 /// The controller has to declare that it writes Events, with
 /// [`records_events`](crate::ControllerBuilder::records_events).
@@ -140,7 +140,7 @@ impl Recorder {
     fn record(&self, note: Note) {
         let (primary, now) = (&note.about.key, self.writer.environment.now());
         let mut state = self.state.lock();
-        let own = |quota: &mut EventQuota| quota.take(now);
+        let own = |quota: &mut EventQuota| quota.take(note.severity, now);
         let passes = self.scopes.of(primary).change(own);
         if !self.declared && !mem::replace(&mut state.told, true) {
             tracing::warn!(
@@ -148,7 +148,7 @@ impl Recorder {
                 "the controller writes Events and doesn't say so, so its `access()` lacks the rights for them; declare `.records_events(true)`"
             );
         }
-        let passes = passes.unwrap_or_else(|| state.gone.take(now));
+        let passes = passes.unwrap_or_else(|| state.gone.take(note.severity, now));
         drop(state);
         if !passes {
             return self.cluster.tell(&note, EventOutcome::Suppressed);

@@ -77,7 +77,7 @@ impl Severity {
 #[derive(Clone, Debug)]
 pub(super) struct Note {
     pub(super) about: About,
-    severity: Severity,
+    pub(super) severity: Severity,
     pub(super) reason: String,
     message: String,
     key: Option<String>,
@@ -192,17 +192,27 @@ impl RecordedEvent {
 /// The number of Events that a primary may have at once.
 const BURST: NonZeroU32 = NonZeroU32::new(25).expect("it is not zero");
 
+/// The number of warnings that it may have beside them: what has gone well must not hide what hasn't.
+const WARNINGS: NonZeroU32 = NonZeroU32::new(5).expect("it is not zero");
+
 /// The time after which it may have one more.
 const INTERVAL: Duration = Duration::from_secs(5 * 60);
 
 /// What is left of a primary's quota.
 #[derive(Debug, Default)]
-pub(super) struct EventQuota(Option<QuotaState>);
+pub(super) struct EventQuota {
+    all: Option<QuotaState>,
+    /// Used once nothing else is left.
+    warnings: Option<QuotaState>,
+}
 
 impl EventQuota {
     /// Takes one. Returns whether there was one.
-    pub(super) fn take(&mut self, now: Now) -> bool {
-        self.0.get_or_insert_with(|| Quota::every(INTERVAL, BURST).start(now)).take(now).is_ok()
+    pub(super) fn take(&mut self, severity: Severity, now: Now) -> bool {
+        let of = |quota: &mut Option<QuotaState>, burst| {
+            quota.get_or_insert_with(|| Quota::every(INTERVAL, burst).start(now)).take(now).is_ok()
+        };
+        of(&mut self.all, BURST) || severity == Severity::Warning && of(&mut self.warnings, WARNINGS)
     }
 }
 
@@ -328,7 +338,10 @@ mod tests {
     #[test]
     fn a_primary_has_a_burst_and_then_one_now_and_then() {
         let mut quota = EventQuota::default();
-        let mut passed = |seconds| (0..100).filter(|_| quota.take(at(seconds))).count();
-        assert_eq!([passed(0), passed(299), passed(300), passed(900)], [25, 0, 1, 2]);
+        let mut passed = |severity, seconds| (0..100).filter(|_| quota.take(severity, at(seconds))).count();
+        let all = [0, 299, 300, 900].map(|seconds| passed(Severity::Normal, seconds));
+        assert_eq!(all, [25, 0, 1, 2]);
+        let warnings = [900, 1199, 1200].map(|seconds| passed(Severity::Warning, seconds));
+        assert_eq!(warnings, [5, 0, 2], "some beside the others, and one of each quota later");
     }
 }
