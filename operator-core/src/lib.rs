@@ -125,7 +125,7 @@ pub mod testing;
 #[cfg(feature = "cli")]
 pub mod cli;
 
-pub use crate::dependent::want::Want;
+pub use crate::dependent::{set::objects::Objects, want::Want};
 pub use crate::results::condition::Verdict;
 pub use crate::workflow::declare::{
     builder::Workflow,
@@ -138,7 +138,7 @@ pub use cache::scopes::WatchScope;
 pub use controller::{builder::ControllerBuilder, declaration::Controller, into::ControllerConfiguration};
 pub use dependent::function::{
     dependent::Dependent,
-    wanted::{Many, One},
+    wanted::{Many, Mixed, One},
 };
 pub use error::{BoxError, Permanent, Waiting};
 pub use event_source::{

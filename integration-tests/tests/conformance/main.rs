@@ -5,6 +5,7 @@
 
 mod base_api;
 mod beyond;
+mod bundles;
 mod cache;
 mod components;
 mod dependent;

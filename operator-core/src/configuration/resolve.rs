@@ -5,9 +5,12 @@ use std::collections::BTreeMap;
 use super::{
     ConfigEntry,
     keys::{CONTROLLER, Key, Meaning, OF_CONTROLLER, OF_OPERATOR, OperatorSettings, PREFIX, known},
-    nearest::{instead, nearest},
+    nearest::instead,
 };
-use crate::controller::{ControllerSettings, Mistake};
+use crate::{
+    controller::{ControllerSettings, Mistake},
+    resource::nearest,
+};
 
 /// The external settings of an operator and its controllers.
 #[derive(Debug, Default)]

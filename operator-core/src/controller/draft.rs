@@ -123,6 +123,9 @@ impl Draft {
         let retired = self.settings.workflow.iter().flat_map(AnyWorkflow::retired_records);
         let all = self.nodes.iter().map(|node| (&*node.name, &node.declaration));
         for (name, declaration) in all.chain(retired) {
+            if declaration.of_any_kind {
+                nodes.add_of_any_kind(name);
+            }
             declaration
                 .outside
                 .iter()

@@ -13,7 +13,7 @@ use crate::{
     environment::fenced_future,
     event_source::SourceDeclaration,
     reconciler::{AnyContext, BoxError, Context},
-    resource::{Access, AnyObject, KubeObject, ObjectKey},
+    resource::{Access, AnyObject, KubeObject, ObjectKey, ResourceType},
     results::{ReconcileResult, Secondary},
 };
 
@@ -159,9 +159,10 @@ pub(crate) trait Engine: Send + Sync {
         Vec::new()
     }
 
-    /// Whether it wants an object with this key; `None` if that isn't known yet in this run. By default it wants none.
-    fn wants(&self, key: &ObjectKey, asked: Asked<'_>) -> Option<bool> {
-        let _ = (key, asked);
+    /// Whether it wants an object of this kind with this key; `None` if that isn't known yet in this run. By default it wants
+    /// none.
+    fn wants(&self, kind: &ResourceType, key: &ObjectKey, asked: Asked<'_>) -> Option<bool> {
+        let _ = (kind, key, asked);
         Some(false)
     }
 }
@@ -468,9 +469,14 @@ impl AnyDependent {
         self.early(self.asked(of, context), |asked| self.engine.reads(asked))
     }
 
-    /// Whether it wants an object with this key; `None` if that can't be said before its turn.
-    pub(crate) fn wants(&self, key: &ObjectKey, of: &AnyObject, context: &Arc<AnyContext>) -> Option<bool> {
-        self.early(self.asked(of, context), |asked| self.engine.wants(key, asked))
+    /// Whether it wants an object of this kind with this key; `None` if that can't be said before its turn.
+    pub(crate) fn wants(
+        &self,
+        (kind, key): (&ResourceType, &ObjectKey),
+        of: &AnyObject,
+        context: &Arc<AnyContext>,
+    ) -> Option<bool> {
+        self.early(self.asked(of, context), |asked| self.engine.wants(kind, key, asked))
     }
 
     /// What the engine knows; if it knows nothing yet, a function of the primary alone is asked before its turn. What goes

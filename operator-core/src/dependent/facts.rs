@@ -23,7 +23,9 @@ pub(crate) struct Declaration {
     /// done.
     pub(crate) outside: Option<TypeId>,
     /// The objects in the cluster that it manages or reads, if it does.
-    pub(crate) objects: Option<Objects>,
+    pub(crate) objects: Option<OfKind>,
+    /// Whether its objects are of any kinds, which are known only at run time. Then `objects` is empty.
+    pub(crate) of_any_kind: bool,
     /// The event sources that it reads from.
     pub(crate) reads: Vec<Reading>,
     /// When its desired state is computed; `None` for one that always wants something.
@@ -47,14 +49,14 @@ pub(crate) struct Unsound {
 
 /// The objects in the cluster that a dependent manages or reads.
 #[derive(Clone, Debug)]
-pub(crate) struct Objects {
+pub(crate) struct OfKind {
     /// Their kind.
     pub(crate) kind: ResourceType,
     /// The event source that they are read from.
     pub(crate) source: Arc<str>,
 }
 
-impl Objects {
+impl OfKind {
     /// Objects of that kind.
     pub(in crate::dependent) fn of(kind: ResourceType, source: Arc<str>) -> Self {
         Self { kind, source }

@@ -25,6 +25,11 @@ pub(super) struct Items {
 }
 
 impl Items {
+    /// The number of items that have failed so far.
+    pub(super) fn failures(&self) -> usize {
+        self.failed.len()
+    }
+
     /// Works on all of these, even if some fail; the results are in their order.
     pub(super) async fn work<'w>(
         &mut self,

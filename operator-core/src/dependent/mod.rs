@@ -37,6 +37,7 @@ pub mod matcher {
 pub(crate) mod object;
 mod question;
 pub(crate) mod record;
+pub(crate) mod set;
 mod system;
 pub(crate) mod want;
 
@@ -47,7 +48,7 @@ pub use deletion::Deletion;
 pub(crate) use erased::Deleted;
 pub use erased::Standalone;
 pub(crate) use erased::{AnyDependent, Asked, DependentSource, Engine, Gate, Pruning, Wishes};
-pub(crate) use facts::{Declaration, Objects, Reading, Unsound};
+pub(crate) use facts::{Declaration, OfKind, Reading, Unsound};
 #[cfg(feature = "testing")]
 pub(crate) use function::complete;
 pub(crate) use function::declare;
@@ -56,6 +57,7 @@ pub use function::read::Read;
 pub use object::Adoption;
 pub(crate) use object::{Changes, Judge, ObjectSettings, OncePer, forget_departed, retired, settings};
 pub use record::{External, Found, NotMade, Pushes, Records, Token, Wants};
+pub(crate) use set::{SetWords, declare_set};
 #[cfg(feature = "testing")]
 pub(crate) use system::PERMIT;
 pub use system::System;

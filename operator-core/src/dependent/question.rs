@@ -5,6 +5,7 @@ use std::sync::Arc;
 use super::{
     erased::{Answer, Asked},
     function::{Answered, Usual, Want},
+    set::objects::Objects,
 };
 use crate::{
     event_source::ScopeSlot,
@@ -19,6 +20,8 @@ pub struct Drafts(Kinds);
 enum Kinds {
     One(Box<dyn Draft>),
     Several(Vec<Box<dyn Draft>>),
+    /// Of several kinds.
+    Mixed(Objects),
     /// None: they are only read.
     Sought(Sought),
 }
@@ -61,6 +64,19 @@ impl Drafts {
         Self(Kinds::Several(boxed.collect()))
     }
 
+    /// Objects of several kinds.
+    pub(crate) fn mixed(objects: Objects) -> Self {
+        Self(Kinds::Mixed(objects))
+    }
+
+    /// The objects of several kinds, if they are.
+    pub(super) fn into_mixed(self) -> Objects {
+        match self.0 {
+            Kinds::Mixed(objects) => objects,
+            Kinds::One(_) | Kinds::Several(_) | Kinds::Sought(_) => Objects::default(),
+        }
+    }
+
     /// None: they are only read.
     pub(crate) fn sought(sought: Sought) -> Self {
         Self(Kinds::Sought(sought))
@@ -70,7 +86,7 @@ impl Drafts {
     pub(super) fn looked_for(self) -> Sought {
         match self.0 {
             Kinds::Sought(sought) => sought,
-            Kinds::One(_) | Kinds::Several(_) => Sought::default(),
+            Kinds::One(_) | Kinds::Several(_) | Kinds::Mixed(_) => Sought::default(),
         }
     }
 
@@ -79,7 +95,7 @@ impl Drafts {
         match self.0 {
             Kinds::One(object) => vec![object],
             Kinds::Several(objects) => objects,
-            Kinds::Sought(_) => Vec::new(),
+            Kinds::Mixed(_) | Kinds::Sought(_) => Vec::new(),
         }
     }
 
@@ -88,7 +104,7 @@ impl Drafts {
         match self.0 {
             Kinds::One(object) => Some(object),
             Kinds::Several(mut objects) if objects.len() == 1 => objects.pop(),
-            Kinds::Several(_) | Kinds::Sought(_) => None,
+            Kinds::Several(_) | Kinds::Mixed(_) | Kinds::Sought(_) => None,
         }
     }
 }

@@ -62,7 +62,7 @@ use crate::{
 
 pub(crate) use cache::WatchScope;
 pub use conditional::EventSources;
-pub(crate) use conditional::{Claimant, ConditionalSources, NamedKeys};
+pub(crate) use conditional::{Claimant, ConditionalSources, Late, NamedKeys, Trouble};
 pub(crate) use contents::NeededShard;
 #[doc(hidden)]
 pub use contents::Needs;

@@ -7,7 +7,7 @@ use std::{
 };
 
 use bytes::Bytes;
-use serde_json::Value;
+use serde_json::{Map, Value};
 use sha2::{Digest, Sha256};
 
 use super::{
@@ -59,6 +59,8 @@ pub(crate) struct DependentWriter<'c> {
     body: OnceLock<Arc<Value>>,
     /// The annotation that notes the digest of what is applied, if it is noted.
     mark: Option<&'c str>,
+    /// JSON pointers to the fields that are left to others once the object exists: no part of the body.
+    left: &'c [String],
 }
 
 impl<'c> ResourceOperations<'c> {
@@ -72,7 +74,7 @@ impl<'c> ResourceOperations<'c> {
         'c: 'd,
     {
         let (target, key) = self.target(of, desired)?;
-        Ok(DependentWriter { target, key, desired, body: OnceLock::new(), mark: None })
+        Ok(DependentWriter { target, key, desired, body: OnceLock::new(), mark: None, left: &[] })
     }
 
     /// Removes what a dependent has made: deletes this very state of an object. If someone else has changed it in the
@@ -130,6 +132,56 @@ pub(crate) fn note_digest(body: &mut Value, mark: &str, kind: &ResourceType) {
     }
 }
 
+/// The place of a JSON pointer: its parent's pointer, and its last name.
+fn place(pointer: &str) -> Option<(&str, String)> {
+    let (parent, name) = pointer.rsplit_once('/')?;
+    Some((parent, name.replace("~1", "/").replace("~0", "~")))
+}
+
+/// Gives `into` what `from` has at this pointer, with the objects around it. A list isn't made: its items have no place without
+/// each other.
+fn put(into: &mut Value, from: &Value, pointer: &str) {
+    let value = from.pointer(pointer).filter(|value| !value.is_null());
+    let (Some((parent, name)), Some(value)) = (place(pointer), value) else { return };
+    surround(into, from, parent);
+    match into.pointer_mut(parent) {
+        Some(Value::Object(fields)) => drop(fields.insert(name, value.clone())),
+        Some(Value::Array(items)) => {
+            let at = name.parse::<usize>().ok();
+            if let Some(item) = at.and_then(|at| items.get_mut(at)) {
+                item.clone_from(value);
+            }
+        }
+        _ => {}
+    }
+}
+
+/// Makes the object at this pointer, and those around it, where `from` has objects.
+fn surround(into: &mut Value, from: &Value, pointer: &str) {
+    let is_made = into.pointer(pointer).is_some() || !from.pointer(pointer).is_some_and(Value::is_object);
+    let Some((parent, name)) = place(pointer).filter(|_| !is_made) else { return };
+    surround(into, from, parent);
+    if let Some(Value::Object(fields)) = into.pointer_mut(parent) {
+        fields.insert(name, Value::Object(Map::new()));
+    }
+}
+
+/// The body with what another state of the object has in the fields that are left to others.
+fn completed(body: &Value, beside: &Value, left: &[String]) -> Value {
+    let mut sent = body.clone();
+    left.iter().for_each(|pointer| put(&mut sent, beside, pointer));
+    sent
+}
+
+/// Takes a field out of an object. An item of a list stays: the others would get another position.
+fn take(from: &mut Value, pointer: &str) {
+    if let Some((parent, name)) = place(pointer)
+        && let Some(Value::Object(fields)) = from.pointer_mut(parent)
+    {
+        fields.remove(&name);
+    }
+}
+
 /// Takes out of the `wanted` spec of a Service what only the `live` one can have while it exists.
 fn release(wanted: &mut Value, live: &Value) {
     for field in ["clusterIP", "clusterIPs", "healthCheckNodePort"] {
@@ -158,12 +210,29 @@ impl<'c> DependentWriter<'c> {
         self
     }
 
+    /// Leaves these fields to others once the object exists.
+    pub(crate) fn leaving(mut self, pointers: &'c [String]) -> Self {
+        self.left = pointers;
+        self
+    }
+
+    /// What is sent: the body, with what another state of the object has in the fields that are left to others.
+    fn sent(&self, beside: &dyn Object) -> Result<Arc<Value>, Error> {
+        let body = self.body()?;
+        if self.left.is_empty() {
+            return Ok(Arc::clone(body));
+        }
+        let beside = beside.to_value().map_err(|source| self.serialize(source))?;
+        Ok(Arc::new(completed(body, &beside, self.left)))
+    }
+
     /// The whole body, if everything is sent: with its type, without nulls and version.
     pub(crate) fn body(&self) -> Result<&Arc<Value>, Error> {
         if let Some(body) = self.body.get() {
             return Ok(body);
         }
         let mut body = body::applied(self.desired, self.kind())?;
+        self.left.iter().for_each(|pointer| take(&mut body, pointer));
         if let Some(mark) = self.mark {
             note_digest(&mut body, mark, self.kind());
         }
@@ -246,19 +315,19 @@ impl<'c> DependentWriter<'c> {
     /// Creates it by server-side apply, or is refused with 409 if it exists.
     pub(crate) async fn apply_new(&self) -> Result<AnyObject, Error> {
         let lock = Lock::Version(body::ABSENT.to_owned());
-        self.target.write_locked(&self.intent(Verb::Apply, Arc::clone(self.body()?)), &lock).await
+        self.target.write_locked(&self.intent(Verb::Apply, self.sent(self.desired)?), &lock).await
     }
 
     /// Creates it by POST, or is refused with 409 if it exists.
     pub(crate) async fn create(&self) -> Result<AnyObject, Error> {
-        self.target.write(&self.intent(Verb::Create, Arc::clone(self.body()?)), WriteMode::ForceFilter).await
+        self.target.write(&self.intent(Verb::Create, self.sent(self.desired)?), WriteMode::ForceFilter).await
     }
 
     /// Applies it to `actual`: it is refused (409, or 422) if there is no such object any more.
     /// `version` is that of `actual`, or a later one.
     pub(crate) async fn apply(&self, actual: &dyn Object, version: Option<&str>) -> Result<AnyObject, Error> {
         let meta = actual.meta();
-        let intent = self.intent(Verb::Apply, Arc::clone(self.body()?)).upon(meta.uid.as_deref());
+        let intent = self.intent(Verb::Apply, self.sent(actual)?).upon(meta.uid.as_deref());
         // What the event source doesn't show was looked at, and may be changed only as it was then.
         match (version, self.target.newest(&self.key)?) {
             (Some(version), None) => {
@@ -326,5 +395,100 @@ impl<'c> DependentWriter<'c> {
 
     fn intent(&self, verb: Verb, body: impl Into<Arc<Value>>) -> Intent {
         Intent::of(verb, Part::Object, self.key.clone(), body)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use proptest::prelude::*;
+    use serde_json::json;
+
+    use super::*;
+
+    fn without(mut object: Value, pointers: &[&str]) -> Value {
+        pointers.iter().for_each(|pointer| take(&mut object, pointer));
+        object
+    }
+
+    fn with(body: &Value, beside: &Value, pointer: &str) -> Value {
+        completed(body, beside, &[pointer.to_owned()])
+    }
+
+    #[test]
+    fn a_field_that_is_left_to_others_is_sent_as_they_have_it() {
+        let desired = json!({ "spec": { "replicas": 1, "paused": true } });
+        let body = without(desired.clone(), &["/spec/replicas"]);
+        assert_eq!(body, json!({ "spec": { "paused": true } }));
+        assert_eq!(with(&body, &desired, "/spec/replicas"), desired, "when it is created");
+        let live = json!({ "spec": { "replicas": 7, "paused": false } });
+        let sent = with(&body, &live, "/spec/replicas");
+        assert_eq!(sent, json!({ "spec": { "replicas": 7, "paused": true } }));
+        let nothing = json!({ "spec": { "paused": false } });
+        assert_eq!(with(&body, &nothing, "/spec/replicas"), body, "they have none");
+        let null = json!({ "spec": { "replicas": null } });
+        assert_eq!(with(&body, &null, "/spec/replicas"), body, "nothing is sent as null");
+    }
+
+    #[test]
+    fn names_in_pointers_are_unescaped() {
+        let (key, pointer) = ("a/b~c~1", "/metadata/annotations/a~1b~0c~01");
+        assert_eq!(place(pointer), Some(("/metadata/annotations", key.to_owned())));
+        let object = json!({ "metadata": { "annotations": { (key): "x", "d": "y" } } });
+        let body = without(object.clone(), &[pointer]);
+        assert_eq!(body, json!({ "metadata": { "annotations": { "d": "y" } } }));
+        assert_eq!(with(&body, &object, pointer), object);
+        assert_eq!(
+            with(&json!({}), &object, pointer),
+            json!({ "metadata": { "annotations": { (key): "x" } } })
+        );
+    }
+
+    #[test]
+    fn the_objects_around_a_field_are_made_and_lists_are_not() {
+        let live = json!({ "a": { "b": { "c": 1, "d": 2 } }, "list": [{ "x": { "y": 1 } }, { "z": 2 }] });
+        assert_eq!(with(&json!({}), &live, "/a/b/c"), json!({ "a": { "b": { "c": 1 } } }));
+        for body in [json!({}), json!({ "list": [] }), json!({ "list": "text" }), json!([])] {
+            for pointer in ["/list/0", "/list/0/x", "/list/0/x/y", "/list/1/z", "/list/x", ""] {
+                assert_eq!(with(&body, &live, pointer), body, "{pointer}");
+            }
+        }
+        let body = json!({ "list": [{}] });
+        assert_eq!(with(&body, &live, "/list/0/x/y"), json!({ "list": [{ "x": { "y": 1 } }] }));
+        assert_eq!(with(&body, &live, "/list/0"), json!({ "list": [{ "x": { "y": 1 } }] }));
+        assert_eq!(with(&body, &live, "/list/1"), body, "an item that isn't there");
+    }
+
+    #[test]
+    fn an_item_of_a_list_stays_as_the_others_would_move() {
+        let object = json!({ "list": [{ "x": 1, "y": 2 }, 3], "n": 1 });
+        assert_eq!(without(object.clone(), &["/list/0", "/list/x", "/n/x", "/none/x", ""]), object);
+        assert_eq!(without(object, &["/list/0/x"]), json!({ "list": [{ "y": 2 }, 3], "n": 1 }));
+    }
+
+    fn any_object() -> impl Strategy<Value = Value> {
+        let leaf = (0..3_u8).prop_map(Value::from);
+        let any = leaf.prop_recursive(4, 16, 3, |below| {
+            let fields = prop::collection::btree_map("[ab~/0]", below.clone(), 0..3);
+            let object = fields.prop_map(|fields| Value::Object(fields.into_iter().collect()));
+            prop_oneof![3 => object, 1 => prop::collection::vec(below, 0..3).prop_map(Value::from)]
+        });
+        prop::collection::btree_map("[ab~/0]", any, 1..3)
+            .prop_map(|fields| Value::Object(fields.into_iter().collect()))
+    }
+
+    proptest! {
+        #![proptest_config(crate::properties::daily())]
+
+        /// What is taken out comes back from the same object, and nothing else changes.
+        #[test]
+        fn what_is_taken_comes_back(object in any_object(), pointers in prop::collection::vec("(/(a|b|~0|~1|0|1)){1,4}", 1..4)) {
+            let mut body = object.clone();
+            pointers.iter().for_each(|pointer| take(&mut body, pointer));
+            prop_assert_eq!(completed(&body, &object, &pointers), object.clone());
+            for pointer in &pointers {
+                let is_item = place(pointer).and_then(|(parent, _)| object.pointer(parent)).is_some_and(Value::is_array);
+                prop_assert!(is_item || body.pointer(pointer).is_none(), "{}", pointer);
+            }
+        }
     }
 }

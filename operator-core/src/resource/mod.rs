@@ -28,7 +28,8 @@ pub use mapping::MappingAnnotations;
 pub(crate) use marks::ControllerMarks;
 pub use marks::MarkNames;
 pub(crate) use marks::{
-    DoneBy, DoneJobs, Marks, Nodes, Whose, digits, fingerprint, has_succeeded, is_job, label_value,
+    DoneBy, DoneJobs, KindName, MadeKinds, Marks, Nodes, Whose, digits, fingerprint, has_succeeded, in_order,
+    is_job, label_value,
 };
 pub(crate) use object::{AnyObject, Draft, Object, types_of};
 pub(crate) use owner::owner_in;
@@ -36,7 +37,7 @@ pub(crate) use owner::{is_owned_by, owner_reference};
 pub(crate) use sensitive::MASKED;
 pub(crate) use syntax::{
     LONGEST_NAME, can_be_name, cut, cut_at, escaped, is_condition_type, is_label, is_qualified_name,
-    is_reason, is_subdomain, path_segment,
+    is_reason, is_subdomain, nearest, path_segment,
 };
 pub(crate) use uid::Uid;
 pub use version::ResourceVersion;

@@ -81,6 +81,13 @@ pub(crate) fn cut_at(text: &str, longest: usize) -> &str {
     &text[..end]
 }
 
+/// The name among `known` that is most like a wrong one, unless it is a different word: a third of the letters may be wrong.
+pub(crate) fn nearest<'k>(wrong: &str, known: impl IntoIterator<Item = &'k str>) -> Option<&'k str> {
+    let distances = known.into_iter().map(|name| (strsim::osa_distance(wrong, name), name));
+    let (distance, name) = distances.min()?;
+    (distance <= (wrong.chars().count() / 3).max(1)).then_some(name)
+}
+
 /// A text as a part of an address.
 pub(crate) fn escaped(text: &str) -> String {
     let escape = |byte: u8| match byte {

@@ -328,6 +328,15 @@ pub enum DependentError {
     /// A dependent that is only read was asked for its desired state.
     #[error("the dependent is read-only, so it has no desired state")]
     NothingDesired,
+    /// Objects of several kinds that can't be applied as they are; nothing of them was touched.
+    #[error("the set has {}: {}", match faults.len() { 1 => "a fault".to_owned(), many => format!("{many} faults") }, faults.join("; "))]
+    Faulty {
+        /// Each names its object.
+        faults: Vec<String>,
+    },
+    /// A set of objects is empty, although some of it exists.
+    #[error("the set is empty, although objects of it exist: if they are to go, write `.may_be_empty()`")]
+    EmptySet,
     /// A write failed.
     #[error(transparent)]
     Write(#[from] operations::Error),
@@ -384,6 +393,8 @@ impl DependentError {
             | Self::Renamed { .. }
             | Self::NoKey { .. }
             | Self::KeyTwice { .. }
+            | Self::Faulty { .. }
+            | Self::EmptySet
             | Self::NothingDesired => FailureKind::Permanent,
             Self::Write(error) => of_operation(error),
         }

@@ -9,6 +9,7 @@ use super::{DependentError, Operation};
 use crate::{
     error::BoxError,
     resource::{AnyObject, KubeObject, ObjectKey, ResourceType, ResourceVersion},
+    status::kstatus::Kstatus,
 };
 
 /// A secondary resource of any type, as dependents pass it to conditions and results. Cheap to clone.
@@ -108,6 +109,15 @@ impl Secondary {
         }
     }
 
+    /// Whether it is an object of a kind that has no status, and isn't being deleted: then it is as requested. This holds for
+    /// most children, which are neither decoded nor serialized for this check.
+    pub(crate) fn has_no_status(&self) -> bool {
+        let statusless = self
+            .kind()
+            .is_some_and(|kind| matches!((kind.group(), kind.kind()), ("", "ConfigMap" | "Secret")));
+        statusless && self.meta().is_some_and(|meta| meta.deletion_timestamp.is_none())
+    }
+
     /// An object in the cluster as JSON, with its kind; `None` for a resource outside.
     #[must_use]
     pub fn to_json(&self) -> Option<Value> {
@@ -142,6 +152,8 @@ pub struct ReconcileResult {
     leaves: bool,
     /// Whether it isn't known yet if it is there.
     is_unknown: bool,
+    /// How far resources of several kinds are together, and whether the dependent has come to the last of them.
+    progress: Option<Box<(Kstatus, bool)>>,
 }
 
 impl ReconcileResult {
@@ -193,6 +205,17 @@ impl ReconcileResult {
     pub(crate) fn leaving(mut self, leaves: bool) -> Self {
         self.leaves = leaves;
         self
+    }
+
+    /// With how far they are together, if the dependent knows, and whether it has come to the last of them.
+    pub(crate) fn progressing(mut self, progress: Kstatus, is_whole: bool) -> Self {
+        self.progress = Some(Box::new((progress, is_whole)));
+        self
+    }
+
+    /// How far they are together, if the dependent knows, and whether it has come to the last of them.
+    pub(crate) fn progress(&self) -> Option<&(Kstatus, bool)> {
+        self.progress.as_deref()
     }
 
     /// Whether resources are left that aren't desired any more.

@@ -26,6 +26,7 @@ const LISTS: &[(&str, &str, &str)] = &[
     ("starts_after", "nodes", "starts_after(database)"),
     ("starts_when", "a function of the primary", "starts_when(is_licensed)"),
     ("kind", "the kind of a `DynamicObject`", "kind(resource())"),
+    ("kinds", "the kinds of `Objects`", "kinds([(\"v1\", \"ConfigMap\")])"),
     ("ready", "conditions", "ready(rolled_out)"),
     ("also_ready", "conditions", "also_ready(has_members)"),
     ("needs", "what the cluster must have", "needs(served::<Route>())"),
@@ -62,6 +63,7 @@ const FLAGS: &[&str] = &[
     "prune_data",
     "recreate_when_immutable",
     "detect_api_version_change",
+    "may_be_empty",
 ];
 const NAMED: &str = "named";
 const CONFIGURE: &str = "configure";

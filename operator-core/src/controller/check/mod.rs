@@ -50,7 +50,7 @@ impl Node {
     /// Whether it creates or changes objects in the cluster: then they have its marks.
     pub(super) fn writes(&self) -> bool {
         let capabilities = self.declaration.capabilities;
-        self.declaration.objects.is_some() && capabilities.can_write()
+        (self.declaration.objects.is_some() || self.declaration.of_any_kind) && capabilities.can_write()
     }
 
     /// Its name, and the kind of the objects that it creates or changes in the cluster.

@@ -2,7 +2,7 @@
 
 use super::{Facts, Mistake, Node};
 use crate::{
-    dependent::{DependentSource, Objects},
+    dependent::{DependentSource, OfKind},
     event_source::SourceContents,
 };
 
@@ -82,7 +82,7 @@ fn fight(node: &Node, other: &Node) -> Option<Mistake> {
 }
 
 /// The objects of a dependent that creates some.
-fn makes(node: &Node) -> Option<&Objects> {
+fn makes(node: &Node) -> Option<&OfKind> {
     node.declaration.objects.as_ref().filter(|_| node.writes())
 }
 

@@ -2,8 +2,15 @@
 
 use std::{error::Error as StdError, marker::PhantomData, sync::Arc};
 
-use super::{KindOf, Want};
-use crate::{dependent::question::Drafts, reconciler::BoxError, resource::KubeObject, results::Secondary};
+use kube::core::{ApiResource, DynamicObject};
+
+use super::{KindOf, OfType, Want};
+use crate::{
+    dependent::{question::Drafts, set::objects::Objects},
+    reconciler::BoxError,
+    resource::KubeObject,
+    results::Secondary,
+};
 
 /// One object, or any number of them: what a dependent wants to exist, and what a run returns.
 pub trait Shape: Send + Sync + 'static {
@@ -30,6 +37,10 @@ pub struct One<K>(PhantomData<fn() -> K>);
 /// The shape of a dependent with several objects of type `K`. `run.get(…)` returns `Vec<Arc<K>>`.
 #[derive(Debug)]
 pub struct Many<K>(PhantomData<fn() -> K>);
+
+/// The shape of a dependent with objects of several kinds. `run.get(…)` returns `Vec<Arc<DynamicObject>>`.
+#[derive(Debug)]
+pub struct Mixed;
 
 impl<K: KubeObject> Shape for One<K> {
     type Item = K;
@@ -61,18 +72,42 @@ impl<K: KubeObject> Shape for Many<K> {
     }
 }
 
-/// Shapes of objects whose kind is given in this way.
-pub trait ShapeOf<T>: Shape {
-    /// The kind.
-    fn kind_of(said: T) -> <Self::Item as kube::Resource>::DynamicType;
+impl Shape for Mixed {
+    type Item = DynamicObject;
+    type Content = Objects;
+    type Seen = Vec<Arc<DynamicObject>>;
+    const SEVERAL: bool = true;
+
+    fn drafts(content: Objects) -> Drafts {
+        Drafts::mixed(content)
+    }
+
+    fn seen(objects: &[Secondary]) -> Vec<Arc<DynamicObject>> {
+        objects.iter().filter_map(Secondary::get).collect()
+    }
 }
 
-impl<T, S: Shape> ShapeOf<T> for S
-where
-    S::Item: KindOf<T>,
-{
-    fn kind_of(said: T) -> <Self::Item as kube::Resource>::DynamicType {
-        S::Item::kind_of(said)
+/// Shapes of objects whose kind is given in this way.
+pub trait ShapeOf<T>: Shape {
+    /// The kind; `None` if the objects are of any kinds.
+    fn kind_of(said: T) -> Option<<Self::Item as kube::Resource>::DynamicType>;
+}
+
+impl<T, K: KindOf<T>> ShapeOf<T> for One<K> {
+    fn kind_of(said: T) -> Option<K::DynamicType> {
+        Some(K::kind_of(said))
+    }
+}
+
+impl<T, K: KindOf<T>> ShapeOf<T> for Many<K> {
+    fn kind_of(said: T) -> Option<K::DynamicType> {
+        Some(K::kind_of(said))
+    }
+}
+
+impl ShapeOf<OfType> for Mixed {
+    fn kind_of(_: OfType) -> Option<ApiResource> {
+        None
     }
 }
 
@@ -82,7 +117,7 @@ pub type WantOf<S> = Result<Want<<S as Shape>::Content>, BoxError>;
 /// What a dependent's function may return. `W` distinguishes the forms; the compiler infers it.
 #[diagnostic::on_unimplemented(
     message = "a dependent can't return `{Self}`",
-    label = "a dependent returns `K`, `Option<K>`, `Vec<K>`, `Want<K>`, `Read<K>`, or a `Result` of one of these",
+    label = "a dependent returns `K`, `Option<K>`, `Vec<K>`, `Objects`, `Want<K>`, `Read<K>`, or a `Result` of one of these",
     note = "it returns what should exist: `K`, `Option<K>`, `Vec<K>` or `Want<K>`, or what it reads, `Read<K>` or `Option<Read<K>>`, where `K` is an object of Kubernetes, or a `Result` of one of these with an error that converts into a `Box<dyn Error + Send + Sync>`"
 )]
 pub trait Wanted<W> {
@@ -179,6 +214,36 @@ impl<K: KubeObject> Wanted<Several> for Want<Vec<K>> {
     const OPTIONAL: bool = true;
 
     fn wanted(self) -> WantOf<Many<K>> {
+        Ok(self)
+    }
+}
+
+#[diagnostic::do_not_recommend]
+impl Wanted<Several> for Objects {
+    type Shape = Mixed;
+
+    fn wanted(self) -> WantOf<Mixed> {
+        Ok(Want::Is(self))
+    }
+}
+
+#[diagnostic::do_not_recommend]
+impl Wanted<Several> for Option<Objects> {
+    type Shape = Mixed;
+    const OPTIONAL: bool = true;
+
+    fn wanted(self) -> WantOf<Mixed> {
+        Ok(self.map_or_else(|| Want::none("it is not wanted"), Want::Is))
+    }
+}
+
+#[diagnostic::do_not_recommend]
+impl Wanted<Several> for Want<Objects> {
+    type Shape = Mixed;
+    const HOLDS: bool = true;
+    const OPTIONAL: bool = true;
+
+    fn wanted(self) -> WantOf<Mixed> {
         Ok(self)
     }
 }

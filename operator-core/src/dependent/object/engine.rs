@@ -18,7 +18,7 @@ use crate::{
         question::{Ask, Drafts, Question, Sought},
     },
     reconciler::{AnyContext, BoxError},
-    resource::{AnyObject, Draft, ObjectKey},
+    resource::{AnyObject, Draft, ObjectKey, ResourceType},
     results::{Operation, ReconcileResult, Secondary},
 };
 
@@ -342,7 +342,7 @@ impl Engine for ObjectEngine {
         wanted.into_iter().flatten().map(|(key, _)| key.clone()).collect()
     }
 
-    fn wants(&self, key: &ObjectKey, asked: Asked<'_>) -> Option<bool> {
+    fn wants(&self, _: &ResourceType, key: &ObjectKey, asked: Asked<'_>) -> Option<bool> {
         match &*self.question.known::<ByKey>(asked)? {
             Want::Is(desired) => Some(has(desired, key)),
             Want::None(_) => Some(false),

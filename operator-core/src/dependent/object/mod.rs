@@ -17,7 +17,9 @@ mod written;
 pub use crate::results::Adoption;
 pub(in crate::dependent) use engine::ObjectEngine;
 use jobs::Jobs;
+pub(in crate::dependent) use jobs::annotate;
 pub(crate) use jobs::forget_departed;
+pub(in crate::dependent) use remove::holds_data;
 pub(crate) use remove::retired;
 pub(in crate::dependent) use settings::Managed;
 pub(crate) use settings::{Changes, Judge, ObjectSettings, OncePer, SourceChoice, settings};
@@ -46,6 +48,8 @@ pub(in crate::dependent) struct OfPrimary<'r> {
     managed: &'r Managed,
     asked: Asked<'r>,
     marks: Marks<'r>,
+    /// JSON pointers to the fields that are left to others once an object exists.
+    left: &'r [String],
 }
 
 impl Managed {
@@ -68,7 +72,7 @@ impl Managed {
             keeps_ids: self.keeps_ids,
             field_manager: &shared.writer.field_manager,
         };
-        Ok(OfPrimary { managed: self, asked, marks })
+        Ok(OfPrimary { managed: self, asked, marks, left: &[] })
     }
 
     /// The running event source.
@@ -126,6 +130,13 @@ impl Managed {
             if self.is_read_only() { self.seer(&key, context) } else { self.followed(&key, context).ok() };
         let newest = source?.informer().lazy(&key)?;
         (newest.meta().uid == meta.uid).then_some(newest)
+    }
+}
+
+impl<'r> OfPrimary<'r> {
+    /// Leaves these fields to others once an object exists.
+    pub(in crate::dependent) fn without_fields(self, pointers: &'r [String]) -> Self {
+        Self { left: pointers, ..self }
     }
 }
 
@@ -204,7 +215,7 @@ impl OfPrimary<'_> {
 
 impl OfPrimary<'_> {
     /// The owner of an object that the node wants.
-    fn whose_wanted(&self, object: &dyn Object) -> Whose {
+    pub(in crate::dependent) fn whose_wanted(&self, object: &dyn Object) -> Whose {
         match self.marks.whose(object.meta(), true) {
             Whose::Foreign if matches!(self.wanted_by_maker(object), Some((_, Some(false)))) => {
                 Whose::OfFormerNode

@@ -24,7 +24,7 @@ use crate::{
     },
     operations::{Removed, live},
     reconciler::{BoxError, MemoKey, Wants},
-    resource::{AnyObject, KubeObject, Object, ObjectKey, ResourceType, label_value},
+    resource::{AnyObject, KubeObject, Object, ObjectKey, label_value},
     results::{Leaving, ReconcileResult, Secondary},
 };
 
@@ -254,7 +254,7 @@ impl OfPrimary<'_> {
 
     /// Whether a leftover may be deleted: an object that holds data is deleted only if the declaration requests it.
     pub(super) fn may_forget(&self, object: &AnyObject, prunes_data: bool) -> bool {
-        let may = prunes_data || !holds_data(&self.managed.kind);
+        let may = prunes_data || !holds_data(self.managed.kind.group(), self.managed.kind.kind());
         if !may && object.meta().deletion_timestamp.is_none() {
             tracing::warn!(
                 kind = %self.managed.kind, object = %ObjectKey::in_meta(object.meta()),
@@ -266,9 +266,9 @@ impl OfPrimary<'_> {
 }
 
 /// Whether data that can't be restored is lost with an object of this kind.
-fn holds_data(kind: &ResourceType) -> bool {
+pub(in crate::dependent) fn holds_data(group: &str, kind: &str) -> bool {
     matches!(
-        (kind.group(), kind.kind()),
+        (group, kind),
         ("", "PersistentVolumeClaim" | "Namespace") | ("apiextensions.k8s.io", "CustomResourceDefinition")
     )
 }

@@ -7,7 +7,7 @@ use kube::core::DynamicObject;
 use super::Adoption;
 use crate::{
     dependent::{
-        Asked, Capabilities, Declaration, DependentSource, Error, Objects, Pruning, Reading, Unsound,
+        Asked, Capabilities, Declaration, DependentSource, Error, OfKind, Pruning, Reading, Unsound,
         matcher::Matcher,
     },
     event_source::{InformerEventSource, RustType, SourceDeclaration},
@@ -29,6 +29,8 @@ pub(crate) struct ObjectSettings<K: KubeObject> {
     pub(crate) adoption: Adoption,
     pub(crate) prunes_data: bool,
     pub(crate) recreates: bool,
+    /// The prefixes of managers whose fields become ours with each change.
+    pub(crate) takes_from: &'static [&'static str],
     pub(crate) detects_version: bool,
     pub(crate) matcher: Matcher<K>,
     pub(crate) judge: Option<Judge>,
@@ -50,6 +52,7 @@ impl<K: KubeObject> ObjectSettings<K> {
             adoption: Adoption::default(),
             prunes_data: false,
             recreates: false,
+            takes_from: &[],
             detects_version: false,
             matcher: Matcher::Auto,
             judge: None,
@@ -76,6 +79,7 @@ impl<K: KubeObject> ObjectSettings<K> {
             prunes_data: self.prunes_data,
             // An object that can't be created again isn't deleted.
             recreates: self.recreates && self.capabilities.can_create(),
+            takes_from: self.takes_from,
             detects_version: self.detects_version,
             matcher: self.matcher.erased(),
             judge: self.judge,
@@ -189,6 +193,7 @@ pub(in crate::dependent) struct Managed {
     pub(super) adoption: Adoption,
     pub(super) prunes_data: bool,
     pub(super) recreates: bool,
+    pub(super) takes_from: &'static [&'static str],
     pub(super) detects_version: bool,
     pub(super) matcher: Matcher<dyn Object>,
     /// Decides instead of the matcher.
@@ -224,7 +229,8 @@ impl Managed {
             access: self.access(),
             several: false,
             outside: None,
-            objects: Some(Objects::of(self.kind.clone(), Arc::clone(&self.source.name))),
+            objects: Some(OfKind::of(self.kind.clone(), Arc::clone(&self.source.name))),
+            of_any_kind: false,
             reads: vec![Reading::objects(self.of, &self.source.name, &self.kind, self.source.is_by_key)],
             judged: None,
             early: false,

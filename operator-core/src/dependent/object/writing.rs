@@ -12,6 +12,10 @@
 
 use std::sync::Arc;
 
+use k8s_openapi::apimachinery::pkg::apis::meta::v1::ObjectMeta;
+use kube::core::DynamicObject;
+use serde_json::Value;
+
 use super::{
     OfPrimary,
     written::{LastWrite, WriteWish, Written},
@@ -48,11 +52,30 @@ impl OfPrimary<'_> {
         }
     }
 
+    /// Takes the marks off an object that the node has made: it is nobody's from then on.
+    pub(in crate::dependent) async fn let_go(&self, object: &AnyObject) -> Result<(), Error> {
+        let unmarked = DynamicObject { types: None, metadata: ObjectMeta::default(), data: Value::Null };
+        self.keep_up(&self.writer(&**object)?, &unmarked, AnyObject::clone(object)).await.map(drop)
+    }
+
+    /// Whether there is something to do about the content of `actual`, which exists.
+    pub(in crate::dependent) fn differs(
+        &self,
+        desired: &dyn Object,
+        actual: &dyn Object,
+    ) -> Result<bool, Error> {
+        Ok(self.difference(&self.writer(desired)?, actual, desired)?.is_some())
+    }
+
     /// The way to write a wanted object.
     fn writer<'d>(&'d self, desired: &'d dyn Object) -> Result<DependentWriter<'d>, Error> {
         let operations = self.asked.context.resource_operations().event_source(&self.managed.source.name);
         let mark = self.notes_what_is_applied().then(|| self.marks.of.names().mark());
-        Ok(operations.dependent(self.managed.of, desired)?.of_node(self.asked.node).noting_in(mark))
+        Ok(operations
+            .dependent(self.managed.of, desired)?
+            .of_node(self.asked.node)
+            .noting_in(mark)
+            .leaving(self.left))
     }
 
     /// Whether the server would create the object, as far as a request shows that creates nothing.
@@ -176,7 +199,11 @@ impl OfPrimary<'_> {
         actual: &dyn Object,
     ) -> Result<AnyObject, operations::Error> {
         if self.applies() {
-            return writer.apply(actual, actual.version()).await;
+            let taken = match self.managed.takes_from {
+                [] => None,
+                prefixes => writer.take_fields(prefixes).await?,
+            };
+            return writer.apply(actual, taken.as_deref().or(actual.version())).await;
         }
         let plain = actual.to_value().map_err(|source| writer.serialize(source))?;
         writer.replace(actual, merged(&plain, writer.body()?)).await

@@ -191,6 +191,7 @@ impl<E: External<P>, P: KubeObject> Records<E, P> {
             unsound,
             access: kept.access.clone(),
             objects: kept.objects.clone(),
+            of_any_kind: false,
             reads: kept.reads.clone(),
         };
         let engine = Engine {

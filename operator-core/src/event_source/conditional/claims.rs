@@ -1,6 +1,9 @@
 //! The primaries that need a conditional source, which runs only while there is one.
 
-use std::collections::{BTreeMap, BTreeSet};
+use std::{
+    collections::{BTreeMap, BTreeSet},
+    sync::atomic::{AtomicUsize, Ordering},
+};
 
 use crate::resource::ObjectKey;
 
@@ -11,6 +14,14 @@ pub(crate) struct Claimant {
     pub(crate) workflow: u64,
     /// The node's position in it.
     pub(crate) node: usize,
+}
+
+impl Claimant {
+    /// One that is no node of a workflow.
+    pub(crate) fn unique() -> Self {
+        static NEXT: AtomicUsize = AtomicUsize::new(0);
+        Self { workflow: u64::MAX, node: NEXT.fetch_add(1, Ordering::Relaxed) }
+    }
 }
 
 /// Distinguishes one start of a source from another: a report from a former start doesn't count for the present one.
@@ -36,6 +47,8 @@ enum Phase {
     Syncing {
         waiting: BTreeSet<ObjectKey>,
         seen: BTreeSet<String>,
+        /// The primaries whose runs wait themselves: the first list doesn't trigger them.
+        attending: BTreeSet<ObjectKey>,
     },
     Synced,
 }
@@ -64,9 +77,19 @@ impl Claims {
     /// A primary no longer needs it: it is gone, or none of its nodes is active.
     pub(super) fn gone(&mut self, primary: &ObjectKey) {
         self.active.remove(primary);
-        if let Phase::Syncing { waiting, .. } = &mut self.phase {
+        if let Phase::Syncing { waiting, attending, .. } = &mut self.phase {
             waiting.remove(primary);
+            attending.remove(primary);
         }
+    }
+
+    /// Whether everything has been seen that concerns this primary; otherwise its run waits for that itself.
+    pub(super) fn is_synced_or_attends(&mut self, primary: &ObjectKey) -> bool {
+        let synced = self.is_synced_for(primary);
+        if let (false, Phase::Syncing { attending, .. }) = (synced, &mut self.phase) {
+            attending.insert(primary.clone());
+        }
+        synced
     }
 
     /// Whether any primary needs it.
@@ -81,13 +104,23 @@ impl Claims {
 
     /// Whether a change triggers this primary now. Until everything has been seen, the primary only waits for that.
     pub(super) fn wakes(&mut self, primary: &ObjectKey) -> bool {
-        self.concerns(primary) && self.is_synced_or_waits(primary)
+        let attends = |phase: &Phase| match phase {
+            Phase::Syncing { attending, .. } => attending.contains(primary),
+            Phase::Stopped | Phase::Synced => false,
+        };
+        self.concerns(primary)
+            && if attends(&self.phase) {
+                self.is_synced_for(primary)
+            } else {
+                self.is_synced_or_waits(primary)
+            }
     }
 
     /// The source starts, with nothing seen yet.
     pub(super) fn started(&mut self) -> Start {
         self.starts += 1;
-        self.phase = Phase::Syncing { waiting: BTreeSet::new(), seen: BTreeSet::new() };
+        self.phase =
+            Phase::Syncing { waiting: BTreeSet::new(), seen: BTreeSet::new(), attending: BTreeSet::new() };
         Start(self.starts)
     }
 
@@ -97,12 +130,14 @@ impl Claims {
         seen: impl FnOnce(Option<&BTreeSet<String>>) -> BTreeSet<String>,
     ) -> Start {
         self.starts += 1;
-        let (waiting, seen) = match &mut self.phase {
-            Phase::Synced => (BTreeSet::new(), seen(None)),
-            Phase::Syncing { waiting, seen: before } => (std::mem::take(waiting), seen(Some(before))),
+        let (waiting, seen, attending) = match &mut self.phase {
+            Phase::Synced => (BTreeSet::new(), seen(None), BTreeSet::new()),
+            Phase::Syncing { waiting, seen: before, attending } => {
+                (std::mem::take(waiting), seen(Some(before)), std::mem::take(attending))
+            }
             Phase::Stopped => return Start(self.starts),
         };
-        self.phase = Phase::Syncing { waiting, seen };
+        self.phase = Phase::Syncing { waiting, seen, attending };
         Start(self.starts)
     }
 
@@ -130,7 +165,7 @@ impl Claims {
     /// of them.
     pub(super) fn synced_in(&mut self, start: Start, namespace: &str) -> BTreeSet<ObjectKey> {
         match &mut self.phase {
-            Phase::Syncing { waiting, seen } if start == Start(self.starts) => {
+            Phase::Syncing { waiting, seen, .. } if start == Start(self.starts) => {
                 seen.insert(namespace.to_owned());
                 let told: BTreeSet<ObjectKey> =
                     waiting.iter().filter(|key| key.namespace() == Some(namespace)).cloned().collect();
@@ -276,8 +311,108 @@ mod tests {
         assert_eq!(claims.synced(present), [key("a")].into());
     }
 
+    #[test]
+    fn the_first_list_does_not_wake_a_primary_whose_run_waits_for_it() {
+        let mut claims = Claims::default();
+        for primary in ["a", "b"] {
+            claims.claim(&key(primary), Some(ROUTE));
+        }
+        let start = claims.started();
+        assert!(!claims.is_synced_or_attends(&key("a")));
+        assert!(!claims.wakes(&key("a")) && !claims.wakes(&key("b")));
+        assert_eq!(claims.synced(start), [key("b")].into(), "the run of a goes on by itself");
+        assert!(claims.wakes(&key("a")) && claims.is_synced_or_attends(&key("a")));
+    }
+
+    #[test]
+    fn a_primary_whose_run_no_longer_waits_is_told() {
+        let mut claims = Claims::default();
+        claims.claim(&key("a"), Some(ROUTE));
+        let start = claims.started();
+        assert!(!claims.is_synced_or_attends(&key("a")));
+        assert!(!claims.is_synced_or_waits(&key("a")), "its patience is over");
+        assert!(!claims.wakes(&key("a")));
+        assert_eq!(claims.synced(start), [key("a")].into());
+    }
+
+    #[test]
+    fn a_run_that_waits_is_not_told_of_another_scope_and_is_forgotten_with_its_primary() {
+        let mut claims = Claims::default();
+        claims.claim(&key("a"), Some(ROUTE));
+        let first = claims.started();
+        assert!(!claims.is_synced_or_attends(&key("a")));
+        let second = claims.rescoped(|_| BTreeSet::new());
+        assert!(claims.synced(first).is_empty() && !claims.wakes(&key("a")));
+        assert!(claims.synced(second).is_empty(), "it still waits itself");
+
+        let third = claims.started();
+        assert!(!claims.is_synced_or_attends(&key("a")));
+        claims.gone(&key("a"));
+        claims.claim(&key("a"), Some(ROUTE));
+        assert!(!claims.wakes(&key("a")));
+        assert_eq!(claims.synced(third), [key("a")].into(), "the new one has no run that waits");
+        let fourth = claims.started();
+        assert!(!claims.is_synced_or_attends(&key("a")));
+        claims.release(&key("a"), ROUTE);
+        claims.claim(&key("a"), Some(ROUTE));
+        assert!(!claims.wakes(&key("a")));
+        assert_eq!(claims.synced(fourth), [key("a")].into(), "nor has one that was released");
+    }
+
+    #[test]
+    fn a_run_that_waits_for_its_namespace_goes_on_when_that_has_been_seen() {
+        let mut claims = Claims::default();
+        claims.claim(&key("a"), Some(ROUTE));
+        let start = claims.started();
+        assert!(!claims.is_synced_or_attends(&key("a")) && !claims.wakes(&key("a")));
+        assert!(claims.synced_in(start, "shop").is_empty());
+        assert!(
+            claims.is_synced_or_attends(&key("a")) && claims.wakes(&key("a")),
+            "changes count from now on"
+        );
+    }
+
     proptest! {
         #![proptest_config(crate::properties::daily())]
+
+        /// Whatever happens in which order: told are those that wait and whose runs don't wait themselves, and each only once.
+        #[test]
+        fn those_are_told_that_do_not_wait_themselves(steps in proptest::collection::vec((0..3_u8, 0..7_u8), 0..60)) {
+            let (mut claims, mut start, mut is_synced) = (Claims::default(), None, false);
+            let [mut claimed, mut waiting, mut attending] = [(); 3].map(|()| BTreeSet::new());
+            for (primary, step) in steps {
+                let name = key(&primary.to_string());
+                let waits = start.is_some() && !is_synced;
+                match step {
+                    0 => { claims.claim(&name, Some(ROUTE)); claimed.insert(name); }
+                    1 => {
+                        claims.gone(&name);
+                        for all in [&mut claimed, &mut waiting, &mut attending] { all.remove(&name); }
+                    }
+                    2 => {
+                        prop_assert_eq!(claims.is_synced_or_attends(&name), is_synced);
+                        if waits { attending.insert(name); }
+                    }
+                    3 => {
+                        prop_assert_eq!(claims.is_synced_or_waits(&name), is_synced);
+                        if waits { waiting.insert(name); }
+                    }
+                    4 => {
+                        prop_assert_eq!(claims.wakes(&name), claimed.contains(&name) && is_synced);
+                        if waits && claimed.contains(&name) && !attending.contains(&name) { waiting.insert(name); }
+                    }
+                    5 => if let Some(start) = start {
+                        prop_assert_eq!(claims.synced(start), std::mem::take(&mut waiting));
+                        is_synced = true;
+                    },
+                    _ => {
+                        (start, is_synced) = (Some(claims.started()), false);
+                        waiting.clear();
+                        attending.clear();
+                    }
+                }
+            }
+        }
 
         /// Whatever happens in which order, it is needed exactly while a last answer of a present primary is "active".
         #[test]

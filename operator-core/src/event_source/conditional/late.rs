@@ -75,7 +75,7 @@ impl fmt::Debug for EventSources<'_> {
 }
 
 /// Whether one may stand for the other.
-fn are_alike(one: &SourceContents, other: &SourceContents) -> bool {
+pub(super) fn are_alike(one: &SourceContents, other: &SourceContents) -> bool {
     match (one, other) {
         (
             SourceContents::Objects { of, kind, .. },

@@ -25,7 +25,7 @@ mod named;
 mod slot;
 mod watches;
 
-use std::{fmt, sync::Arc};
+use std::{fmt, sync::Arc, time::Duration};
 
 use futures::FutureExt;
 use parking_lot::{Mutex, RwLock};
@@ -37,6 +37,7 @@ pub(crate) use claims::Claimant;
 pub use late::EventSources;
 pub(crate) use named::{NamedKeys, NamedObjects};
 use slot::Slot;
+pub(crate) use slot::Trouble;
 
 /// The conditional sources of one controller.
 #[derive(Default)]
@@ -48,6 +49,23 @@ pub(crate) struct ConditionalSources {
     scope: Mutex<Option<WatchScope>>,
     /// The objects that runs read by their keys.
     named: Arc<NamedObjects>,
+}
+
+/// A source that a run has started, and waits for.
+pub(crate) struct Late {
+    slot: Arc<Slot>,
+    claimant: Claimant,
+}
+
+impl Late {
+    /// Waits until the primary can read it, for so long. If it can't, it is triggered once it can.
+    pub(crate) async fn shown(self, scope: PrimaryScope<'_>, patience: Duration) -> Result<(), Trouble> {
+        drop(tokio::time::timeout(patience, self.slot.shown_to(scope.primary())).await);
+        if self.slot.claim(scope, Some(self.claimant)) {
+            return Ok(());
+        }
+        Err(self.slot.trouble(scope.primary()))
+    }
 }
 
 #[derive(Default)]
@@ -168,7 +186,31 @@ impl ConditionalSources {
         if slot.claim(scope, Some(claimant)) {
             return Ok(());
         }
-        Err(slot.trouble(scope.primary()))
+        Err(slot.trouble(scope.primary()).reason)
+    }
+
+    /// The same for a source that is declared only at run time, and runs while it is claimed: starts it. What the run has to wait
+    /// for is returned by [`Late::shown`].
+    pub(crate) fn start_late(
+        &self,
+        source: Arc<dyn SourceDeclaration>,
+        scope: PrimaryScope<'_>,
+        claimant: Claimant,
+    ) -> Result<Late, Trouble> {
+        let name = source.name();
+        // A kind that was removed, and came back with another scope.
+        let is_stale = |slot: &Arc<Slot>| {
+            slot.is_added() && !late::are_alike(&slot.declaration().contents(), &source.contents())
+        };
+        if self.slot(&name).is_some_and(|slot| is_stale(&slot))
+            && let Some(stale) = self.take(&name)
+        {
+            stale.close();
+        }
+        let stops = || Trouble { reason: "the controller stops".to_owned(), is_failure: true };
+        let slot = self.slot_for(source).ok_or_else(stops)?;
+        slot.start_for(scope, claimant);
+        Ok(Late { slot, claimant })
     }
 
     /// A node is inactive for a primary.

@@ -214,7 +214,7 @@ impl NamedObjects {
         let Some(kind) = self.kind(source) else { return gone() };
         let Some((slot, is_unknown)) = kind.slot(key) else { return gone() };
         if !slot.claim(scope, None) {
-            return Ok(Err(slot.trouble(scope.primary())));
+            return Ok(Err(slot.trouble(scope.primary()).reason));
         }
         let Some(seen) = slot.sources().and_then(|sources| sources.only()) else { return gone() };
         if is_unknown {

@@ -1,9 +1,12 @@
 //! One source that runs only while it is needed.
 
-use std::sync::{Arc, Weak};
+use std::{
+    sync::{Arc, Weak},
+    time::Duration,
+};
 
 use parking_lot::Mutex;
-use tokio::task::JoinHandle;
+use tokio::{sync::Notify, task::JoinHandle};
 
 use super::{
     Claimant,
@@ -18,6 +21,9 @@ use crate::{
     resource::{Departed, ObjectKey},
 };
 
+/// How often a run that waits for a source looks whether it works.
+const LOOK: Duration = Duration::from_secs(1);
+
 /// A declared source, and its running instance.
 pub(super) struct Slot {
     name: String,
@@ -27,8 +33,18 @@ pub(super) struct Slot {
     /// A run has added it.
     is_added: bool,
     state: Arc<Mutex<SlotState>>,
+    /// Notified when more of it can be seen.
+    shows_more: Arc<Notify>,
     /// The slot in which the primaries keep their claims.
     claimed: ScopeSlot,
+}
+
+/// Why a source can't be read yet.
+#[derive(Debug)]
+pub(crate) struct Trouble {
+    pub(crate) reason: String,
+    /// Whether it takes more than time.
+    pub(crate) is_failure: bool,
 }
 
 /// The claims of a primary, in its scope: they are released when the primary is gone.
@@ -82,7 +98,7 @@ impl Slot {
             let concerned = Concerned { sink: Arc::clone(&wiring.sink), of: Weak::clone(of) };
             let wiring = Wiring { sink: Arc::new(concerned), ..wiring };
             let (name, state, claimed) = (declaration.name(), Arc::default(), ScopeSlot::unique());
-            Self { name, declaration, index, wiring, is_added, state, claimed }
+            Self { name, declaration, index, wiring, is_added, state, shows_more: Arc::default(), claimed }
         })
     }
 
@@ -118,6 +134,32 @@ impl Slot {
     /// A node of a primary claims it, or the controller for all primaries, until it is closed. Returns whether
     /// everything has been seen; otherwise the primary is triggered when it has been.
     pub(super) fn claim(self: &Arc<Self>, scope: PrimaryScope<'_>, claimant: Option<Claimant>) -> bool {
+        self.claim_and(scope, claimant, Claims::is_synced_or_waits)
+    }
+
+    /// The same for a run that waits itself until the primary can read it, but not for long: it isn't triggered then.
+    pub(super) fn start_for(self: &Arc<Self>, scope: PrimaryScope<'_>, claimant: Claimant) {
+        self.claim_and(scope, Some(claimant), Claims::is_synced_or_attends);
+    }
+
+    /// Waits until the primary can read it, or it doesn't work. Takes as long as that takes.
+    pub(super) async fn shown_to(&self, primary: &ObjectKey) {
+        loop {
+            let shows_more = self.shows_more.notified();
+            if self.state.lock().claims.is_synced_for(primary) || self.trouble(primary).is_failure {
+                return;
+            }
+            // The health of a source tells nobody here.
+            drop(tokio::time::timeout(LOOK, shows_more).await);
+        }
+    }
+
+    fn claim_and(
+        self: &Arc<Self>,
+        scope: PrimaryScope<'_>,
+        claimant: Option<Claimant>,
+        is_synced: impl Fn(&mut Claims, &ObjectKey) -> bool,
+    ) -> bool {
         let mut built = None;
         loop {
             let mut state = self.state.lock();
@@ -142,7 +184,7 @@ impl Slot {
                 }
             }
             state.claims.claim(scope.primary(), claimant);
-            return state.claims.is_synced_or_waits(scope.primary());
+            return is_synced(&mut state.claims, scope.primary());
         }
     }
 
@@ -213,6 +255,7 @@ impl Slot {
     fn tell(&self, mut opening: Opening, start: Start) -> JoinHandle<()> {
         let (of, sink, cause) =
             (Arc::downgrade(&self.state), Arc::clone(&self.wiring.sink), Cause::Source(self.index));
+        let shows_more = Arc::clone(&self.shows_more);
         self.wiring.environment.spawn("end of a wait", async move {
             while let Some(opens) = opening.next().await {
                 let Some(of) = of.upgrade() else { return };
@@ -222,6 +265,7 @@ impl Slot {
                         namespaces.iter().flat_map(|name| of.lock().claims.synced_in(start, name)).collect()
                     }
                 };
+                shows_more.notify_waiters();
                 for primary in waiting {
                     sink.related_changed(&primary, cause);
                 }
@@ -230,7 +274,7 @@ impl Slot {
     }
 
     /// Why the primary can't read it yet.
-    pub(super) fn trouble(&self, primary: &ObjectKey) -> String {
+    pub(super) fn trouble(&self, primary: &ObjectKey) -> Trouble {
         // Not under the lock: a source reports changes under its own lock, and takes this one then.
         let sources = self.sources();
         let parts = sources.iter().flat_map(|sources| sources.all()).flat_map(|source| source.parts());
@@ -244,8 +288,11 @@ impl Slot {
         };
         let (own, others): (Vec<_>, Vec<_>) = parts.filter(|part| !part.synced).partition(own);
         match own.into_iter().chain(others).find_map(reason) {
-            Some(reason) => format!("informer of {} does not work: {reason}", self.name),
-            None => format!("informer of {} is syncing", self.name),
+            Some(reason) => Trouble {
+                reason: format!("informer of {} does not work: {reason}", self.name),
+                is_failure: true,
+            },
+            None => Trouble { reason: format!("informer of {} is syncing", self.name), is_failure: false },
         }
     }
 

@@ -4,7 +4,10 @@ use k8s_openapi::{
     apiextensions_apiserver::pkg::apis::apiextensions::v1::CustomResourceDefinition,
     apimachinery::pkg::apis::meta::v1::ObjectMeta,
 };
-use kube::Resource;
+use kube::{
+    Resource,
+    core::{ApiResource, GroupVersionKind},
+};
 use serde::{Deserialize, Serialize};
 
 use crate::resource::ResourceType;
@@ -24,6 +27,7 @@ pub(super) struct Definition {
 #[serde(default)]
 struct Spec {
     group: String,
+    scope: String,
     names: Names,
     versions: Vec<Version>,
 }
@@ -32,6 +36,7 @@ struct Spec {
 #[serde(default)]
 struct Names {
     kind: String,
+    plural: String,
 }
 
 #[derive(Clone, Debug, Default, Serialize, Deserialize)]
@@ -86,6 +91,16 @@ impl Definition {
             && self.is_established()
     }
 
+    /// That kind, in this version or else the first one, if objects of it are served because of it.
+    pub(super) fn served(&self, version: Option<&str>, kind: &str) -> Option<ResourceType> {
+        let Spec { group, scope, names, versions } = &self.spec;
+        let is_it = |one: &&Version| one.served && version.is_none_or(|version| version == one.name);
+        let version = versions.iter().find(is_it).filter(|_| names.kind == kind && self.is_established())?;
+        let named = ApiResource::from_gvk(&GroupVersionKind::gvk(group, &version.name, kind));
+        let kind = ResourceType::from(&ApiResource { plural: names.plural.clone(), ..named });
+        Some(if scope == "Cluster" { kind.cluster_scoped() } else { kind })
+    }
+
     /// The part that decides the answers: the versions that are served; `None` while it isn't established.
     pub(super) fn offer(&self) -> Option<Vec<&str>> {
         let served = self.spec.versions.iter().filter(|version| version.served);
@@ -95,7 +110,7 @@ impl Definition {
 
 #[cfg(test)]
 mod tests {
-    use kube::core::{ApiResource, DynamicObject, GroupVersionKind};
+    use kube::core::DynamicObject;
     use serde_json::json;
 
     use super::*;
@@ -133,10 +148,38 @@ mod tests {
     }
 
     #[test]
+    fn a_kind_is_found_with_its_plural_and_its_scope() {
+        let mut route = definition("True");
+        let found = route.served(None, "Route").unwrap();
+        assert_eq!((found.plural(), found.version(), found.is_namespaced()), ("routes", "v1", true));
+        route.spec.scope = "Cluster".to_owned();
+        assert_eq!(route.served(Some("v1"), "Route").map(|found| found.is_namespaced()), Some(false));
+    }
+
+    #[test]
+    fn a_kind_without_a_version_is_used_in_the_first_that_is_served() {
+        let mut route = definition("True");
+        let version = |route: &Definition, kind: &str| {
+            route.served(None, kind).map(|found| found.version().to_owned()).unwrap_or_default()
+        };
+        assert_eq!((&*version(&route, "Route"), &*version(&route, "Gateway")), ("v1", ""));
+        assert_eq!(version(&definition("False"), "Route"), "", "its objects can't be listed yet");
+        assert!(route.served(Some("v1alpha1"), "Route").is_none());
+        route.spec.versions.reverse();
+        assert_eq!(version(&route, "Route"), "v1", "v1alpha1 isn't served");
+        route.spec.versions[0].served = true;
+        assert_eq!(version(&route, "Route"), "v1alpha1");
+        route.spec.versions.iter_mut().for_each(|version| version.served = false);
+        assert_eq!(version(&route, "Route"), "");
+        assert!(!route.serves(&kind("v1", "Route")));
+    }
+
+    #[test]
     fn one_that_is_being_deleted_serves_nothing() {
         let mut route = definition("True");
         route.metadata.deletion_timestamp =
             Some(serde_json::from_value(json!("2026-01-01T00:00:00Z")).unwrap());
         assert!(!route.is_established());
+        assert!(route.offer().is_none() && route.served(None, "Route").is_none());
     }
 }

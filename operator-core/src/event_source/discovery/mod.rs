@@ -23,6 +23,7 @@
 //! - Kinds without a definition, such as those of aggregated APIs, are added and removed rarely: they trigger nothing.
 
 mod definition;
+mod kinds;
 mod subscribers;
 
 use std::{
@@ -48,6 +49,7 @@ use crate::{
 };
 
 use definition::Definition;
+use kinds::ListedKinds;
 pub(crate) use subscribers::Subscriber;
 use subscribers::Subscribers;
 
@@ -89,6 +91,7 @@ struct DiscoveryState {
     watch: Mutex<Option<JoinHandle<()>>>,
     /// By group and version.
     questions: Mutex<BTreeMap<String, Question>>,
+    listed: tokio::sync::Mutex<ListedKinds>,
 }
 
 struct Question {
@@ -138,6 +141,7 @@ impl Discovery {
             subscribers,
             watch: Mutex::default(),
             questions: Mutex::default(),
+            listed: tokio::sync::Mutex::default(),
         }))
     }
 
@@ -206,6 +210,33 @@ impl Discovery {
             None => kube::Error::Service("there is no answer yet".into()),
         };
         Err(DiscoveryError::Kinds { group_version: kind.api_version(), source: Box::new(source) })
+    }
+
+    /// A kind as the cluster serves it, in this version or else in one that it has; `None` if it doesn't. `subscriber` is triggered
+    /// when a definition of its group appears, changes or is removed. What the server has said about a kind without a
+    /// definition is kept.
+    pub(crate) async fn find(
+        &self,
+        (group, version, kind): (&str, Option<&str>, &str),
+        subscriber: &Subscriber,
+    ) -> Result<Option<ResourceType>, DiscoveryError> {
+        // A group without a dot is Kubernetes' own.
+        if group.contains('.') {
+            self.0.subscribers.add(group, subscriber);
+            // An operator without the right to list definitions may still ask which kinds there are.
+            let are_known = self.definitions_known(subscriber).await.is_ok();
+            let of_group = self.0.definitions.by_index(BY_GROUP, group);
+            if are_known && !of_group.is_empty() {
+                return Ok(of_group.iter().find_map(|found| found.served(version, kind)));
+            }
+        }
+        let (mut listed, now) = (self.0.listed.lock().await, self.0.environment.now());
+        if listed.get(group, version, kind).is_none() && listed.is_due(now) {
+            let asked = listed.ask(&self.0.clients.direct, group, now).await;
+            let group_version = group.to_owned();
+            asked.map_err(|error| DiscoveryError::Kinds { group_version, source: Box::new(error) })?;
+        }
+        Ok(listed.get(group, version, kind).cloned())
     }
 
     /// When the current question for a kind's group was asked, and its answer. A valid answer isn't requested again.

@@ -314,7 +314,7 @@ fn without(one: &Fields, other: &Fields) -> Fields {
 }
 
 /// What is in `one` or in `other`.
-fn union(one: &Fields, other: &Fields) -> Fields {
+pub(super) fn union(one: &Fields, other: &Fields) -> Fields {
     let mut all = one.clone();
     for (key, below) in other.iter().filter(|(key, _)| *key != ".") {
         let Some(below) = below.as_object() else { continue };

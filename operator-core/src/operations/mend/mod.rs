@@ -15,13 +15,17 @@
 //! ```
 
 mod drift;
+mod take;
 #[cfg(test)]
 mod tests;
 
 use k8s_openapi::apimachinery::pkg::apis::meta::v1::{ManagedFieldsEntry, ObjectMeta};
 use serde_json::Value;
 
-use self::drift::{drift, folded};
+use self::{
+    drift::{drift, folded},
+    take::taken,
+};
 use super::{
     dependent::{DependentWriter, Removed},
     error::Error,
@@ -100,6 +104,22 @@ impl DependentWriter<'_> {
             }
         }
         Ok(state.version)
+    }
+
+    /// Makes what managers with these prefixes own a part of what we apply: what isn't desired of it goes with the next apply.
+    /// `None` if there is nothing; otherwise the version after that.
+    pub(crate) async fn take_fields(&self, prefixes: &[&str]) -> Result<Option<String>, Error> {
+        for attempt in 1.. {
+            let Some(live) = self.live().await? else { break };
+            let managed = live.meta().managed_fields.as_deref().unwrap_or_default();
+            let taken = taken(managed, prefixes, self.field_manager(), &self.kind().api_version());
+            let Some(taken) = taken else { break };
+            match self.patch(vec![taken], live.uid(), live.version()).await {
+                Err(error) if error.is_outdated() && attempt < ATTEMPTS => {}
+                patched => return patched.map(|patched| patched.version),
+            }
+        }
+        Ok(None)
     }
 
     /// Deletes `live`, whose fields can't be changed according to `refused`, so that it can be created again.

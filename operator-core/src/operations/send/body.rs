@@ -44,7 +44,7 @@ const OF_THE_SERVER: [&str; 6] = [
 ];
 
 /// Leaves out of an apply what only the server sets, and these annotations.
-fn leave_out(metadata: &mut Value, own: [&str; 3]) {
+fn leave_out(metadata: &mut Value, own: [&str; 4]) {
     if let Some(annotations) = metadata["annotations"].as_object_mut() {
         annotations.retain(|name, _| !own.contains(&&**name));
     }
@@ -62,7 +62,7 @@ pub(in crate::operations) fn applied_primary(
     kind: &ResourceType,
     key: &ObjectKey,
     finalizer: Option<&str>,
-    own: [&str; 3],
+    own: [&str; 4],
 ) -> Result<Value, Error> {
     let mut body = plain(primary, kind)?;
     let metadata = &mut body["metadata"];
@@ -83,7 +83,7 @@ pub(in crate::operations) fn applied_part(
     kind: &ResourceType,
     key: &ObjectKey,
     finalizer: Option<&str>,
-    own: [&str; 3],
+    own: [&str; 4],
 ) -> Result<Value, Error> {
     let wrong = |what: String| Error::PartialApply { kind: kind.clone(), key: key.clone(), what };
     if !part.is_object() {
@@ -189,7 +189,7 @@ pub(in crate::operations) fn plain(object: &dyn Object, kind: &ResourceType) -> 
 }
 
 /// Sets these annotations in `to` to their values in `from`, so that a change from the one to the other doesn't include them.
-pub(in crate::operations) fn keep_annotations(from: &Value, to: &mut Value, names: [&str; 3]) {
+pub(in crate::operations) fn keep_annotations(from: &Value, to: &mut Value, names: [&str; 4]) {
     let before = from["metadata"]["annotations"].as_object();
     let kept = |name: &&str| Some(((*name).to_owned(), before?.get(*name)?.clone()));
     let kept: Map<String, Value> = names.iter().filter_map(kept).collect();

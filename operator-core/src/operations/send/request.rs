@@ -225,7 +225,7 @@ pub(crate) struct WritingRun<'c> {
     /// The controller's finalizer, if it uses one.
     pub(crate) finalizer: Option<&'c str>,
     /// The annotations of the primary that are the framework's, not the reconciler's.
-    pub(crate) own_annotations: [&'c str; 3],
+    pub(crate) own_annotations: [&'c str; 4],
     /// The fields of the primary's status that the framework writes itself: not a status function's either.
     pub(crate) own_fields: &'c [Arc<str>],
     /// What its writes find out about the primary.

@@ -77,6 +77,8 @@ pub(crate) struct Nodes {
     objects: BTreeMap<String, BTreeSet<Kind>>,
     /// Those whose records are in other systems, with the Rust types of the records' declarations.
     records: BTreeMap<String, TypeId>,
+    /// Those whose objects are of any kinds.
+    of_any_kind: BTreeSet<String>,
     /// The fields of the primary's status with the ids of records.
     fields: BTreeSet<Arc<str>>,
 }
@@ -86,6 +88,11 @@ impl Nodes {
     pub(crate) fn add_records(&mut self, node: &str, of: TypeId, field: Option<&Arc<str>>) {
         self.records.insert(label_value(node), of);
         self.fields.extend(field.cloned());
+    }
+
+    /// Adds a node whose objects are of kinds that are known only at run time.
+    pub(crate) fn add_of_any_kind(&mut self, node: &str) {
+        self.of_any_kind.insert(label_value(node));
     }
 
     /// Whether a node keeps ids at this path in the status.
@@ -98,7 +105,12 @@ impl Nodes {
 
     /// Whether there is a node with that label's value.
     pub(crate) fn has(&self, value: &str) -> bool {
-        self.objects.contains_key(value) || self.records.contains_key(value)
+        self.objects.contains_key(value) || self.records.contains_key(value) || self.is_of_any_kind(value)
+    }
+
+    /// Whether there is one with that label's value whose objects are of any kinds.
+    pub(crate) fn is_of_any_kind(&self, value: &str) -> bool {
+        self.of_any_kind.contains(value)
     }
 
     /// Whether there is one with that label's value whose records are in another system.
@@ -117,7 +129,7 @@ impl Nodes {
     /// earlier version, the objects it made then belong to a former node.
     pub(crate) fn has_of(&self, value: &str, kind: &ResourceType) -> bool {
         let is_it = |of: &Kind| (&*of.0, &*of.1) == (kind.group(), kind.kind());
-        self.objects.get(value).is_some_and(|kinds| kinds.iter().any(is_it))
+        self.is_of_any_kind(value) || self.objects.get(value).is_some_and(|kinds| kinds.iter().any(is_it))
     }
 
     /// Who might make a missing object of this kind, in words.

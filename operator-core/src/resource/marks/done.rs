@@ -58,7 +58,7 @@ pub(crate) fn fingerprint(job: &dyn Object, with_content: bool) -> serde_json::R
 }
 
 /// The same with its fields in the order of their names, whatever the order of maps in this build.
-fn in_order(value: &Value) -> Value {
+pub(crate) fn in_order(value: &Value) -> Value {
     match value {
         Value::Object(fields) => {
             let sorted: BTreeMap<_, _> = fields.iter().map(|(name, value)| (name, in_order(value))).collect();

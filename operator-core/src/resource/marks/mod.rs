@@ -20,6 +20,7 @@
 
 mod controller;
 mod done;
+mod kinds;
 mod names;
 mod value;
 mod whose;
@@ -27,7 +28,8 @@ mod whose;
 mod whose_tests;
 
 pub(crate) use controller::{ControllerMarks, Nodes};
-pub(crate) use done::{DoneBy, DoneJobs, fingerprint, has_succeeded, is_job};
+pub(crate) use done::{DoneBy, DoneJobs, fingerprint, has_succeeded, in_order, is_job};
+pub(crate) use kinds::{KindName, MadeKinds};
 pub use names::MarkNames;
 pub(crate) use value::{digits, label_value};
 pub(in crate::resource) use value::{is_label_value, is_word};

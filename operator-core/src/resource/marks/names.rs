@@ -26,6 +26,8 @@ pub struct MarkNames {
     attempts: Arc<str>,
     /// The annotation of a primary by which a person makes the operator forget such a create.
     forget_attempt: Arc<str>,
+    /// The annotation of a primary that records the kinds of which its nodes of several kinds may have objects.
+    kinds: Arc<str>,
 }
 
 impl MarkNames {
@@ -44,7 +46,18 @@ impl MarkNames {
             done_jobs: key("done-jobs"),
             attempts: key("attempts"),
             forget_attempt: key("forget-attempt"),
+            kinds: key("kinds"),
         }
+    }
+
+    /// What the keys begin with, without the slash.
+    pub(crate) fn prefix(&self) -> &str {
+        self.mark.split_once('/').map_or(Self::PREFIX, |(prefix, _)| prefix)
+    }
+
+    /// The key of the annotation of an object that is applied with each generation of its primary.
+    pub(crate) fn component_generation(&self) -> String {
+        format!("{}/component-generation", self.prefix())
     }
 
     /// Whether a label with this key is one of the marks.
@@ -55,7 +68,14 @@ impl MarkNames {
 
     /// The keys of the annotations.
     pub(crate) fn annotations(&self) -> impl Iterator<Item = String> {
-        let keys = [&self.mark, &self.api_version, &self.done_jobs, &self.attempts, &self.forget_attempt];
+        let keys = [
+            &self.mark,
+            &self.api_version,
+            &self.done_jobs,
+            &self.attempts,
+            &self.forget_attempt,
+            &self.kinds,
+        ];
         keys.map(|key| key.to_string()).into_iter()
     }
 
@@ -79,8 +99,8 @@ impl MarkNames {
     }
 
     /// The annotations of a primary that the framework writes itself: not a reconciler's, whatever it writes.
-    pub(crate) fn of_primaries(&self) -> [&str; 3] {
-        [&self.done_jobs, &self.attempts, &self.forget_attempt]
+    pub(crate) fn of_primaries(&self) -> [&str; 4] {
+        [&self.done_jobs, &self.attempts, &self.forget_attempt, &self.kinds]
     }
 
     /// The annotation of the object with this metadata that is never valid on a copy of the object.
@@ -132,6 +152,12 @@ impl MarkNames {
     #[must_use]
     pub fn done_jobs(&self) -> &str {
         &self.done_jobs
+    }
+
+    /// The key of the annotation of a primary that records the kinds of which its nodes of several kinds may have objects.
+    #[must_use]
+    pub(crate) fn kinds(&self) -> &str {
+        &self.kinds
     }
 
     /// The key of the annotation of a primary that notes the started creates of records in other systems.

@@ -33,6 +33,7 @@ use jiff::Timestamp;
 use serde_json::Value;
 
 use super::Error;
+use crate::resource::has_succeeded;
 use fields::Fields;
 
 /// The progress of an object.
@@ -175,4 +176,23 @@ pub fn compute(object: &Value, now: Timestamp) -> Result<Kstatus, Error> {
         _ => kinds::other(fields),
     };
     troubles::or_trouble(fields, rule?)
+}
+
+/// The status of an object for those that depend on it. To kstatus a Job is current as soon as it runs, and a Pod
+/// however it ends: both are as requested. Nodes that depend on them need their outcome.
+pub(crate) fn awaited(object: &Value, now: Timestamp) -> Kstatus {
+    let status = compute(object, now).unwrap_or_else(|error| Kstatus::from(&error));
+    if !status.is_current() {
+        return status;
+    }
+    let text = |pointer: &str| object.pointer(pointer).and_then(Value::as_str).unwrap_or_default();
+    match (text("/apiVersion"), text("/kind")) {
+        ("batch/v1", "Job") if !has_succeeded(object) => {
+            Kstatus { status: Status::InProgress, reason: "JobNotComplete".into(), message: status.message }
+        }
+        ("v1", "Pod") if text("/status/phase") == "Failed" => {
+            Kstatus { status: Status::Failed, reason: "PodFailed".into(), message: status.message }
+        }
+        _ => status,
+    }
 }

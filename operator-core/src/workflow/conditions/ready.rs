@@ -1,13 +1,10 @@
 //! Whether the cluster has done what a node's objects request.
 
 use futures::{FutureExt, future::BoxFuture};
-use jiff::Timestamp;
-use serde_json::Value;
 
 use crate::{
-    resource::has_succeeded,
-    results::{ReconcileResult, Secondary, Verdict},
-    status::kstatus::{self, Kstatus, Status},
+    results::{ReconcileResult, Verdict},
+    status::kstatus::{self, Kstatus},
     workflow::conditions::condition::{Answer, AnyCondition, Asking},
 };
 
@@ -29,6 +26,10 @@ impl AnyCondition for Ready {
 
 async fn is_ready(asking: Asking<'_>) -> Answer {
     let (node, now) = (asking.view, asking.context.wall_clock().now());
+    if let Some((progress, _)) = node.reconciled.and_then(ReconcileResult::progress) {
+        let progress = progress.clone();
+        return Ok(Verdict::when(progress.is_current(), progress.message.clone()).with_detail(progress));
+    }
     let secondaries = asking.secondaries().await?;
     let awaits_nothing = node.reconciled.is_some_and(ReconcileResult::has_nothing_to_show);
     if secondaries.is_empty() && (awaits_nothing || node.may_lack) {
@@ -36,14 +37,14 @@ async fn is_ready(asking: Asking<'_>) -> Answer {
     }
     let mut last = Kstatus::not_found();
     for secondary in &secondaries {
-        if has_no_status(secondary) {
+        if secondary.has_no_status() {
             last = Kstatus::without_status();
             continue;
         }
         secondary.check()?;
         // Resources outside the cluster have no status that could be read.
         let Some(object) = secondary.to_json() else { return Ok(Verdict::met()) };
-        last = judged(&object, now);
+        last = kstatus::awaited(&object, now);
         if !last.is_current() {
             let of = if secondaries.len() > 1 { format!("{}: ", secondary.id()) } else { String::new() };
             return Ok(Verdict::not_met(format!("{of}{}", last.message)).with_detail(last));
@@ -53,43 +54,17 @@ async fn is_ready(asking: Asking<'_>) -> Answer {
     Ok(Verdict::when(found, last.message.clone()).with_detail(last))
 }
 
-/// Whether an object is of a kind that has no status, and isn't being deleted: then it is as requested. This holds for
-/// most children, which are neither decoded nor serialized for this check.
-fn has_no_status(secondary: &Secondary) -> bool {
-    let statusless = secondary
-        .kind()
-        .is_some_and(|kind| matches!((kind.group(), kind.kind()), ("", "ConfigMap" | "Secret")));
-    statusless && secondary.meta().is_some_and(|meta| meta.deletion_timestamp.is_none())
-}
-
-/// The status of an object for those that depend on it. To kstatus a Job is current as soon as it runs, and a Pod
-/// however it ends: both are as requested. Nodes that depend on them need their outcome.
-fn judged(object: &Value, now: Timestamp) -> Kstatus {
-    let status = kstatus::compute(object, now).unwrap_or_else(|error| Kstatus::from(&error));
-    if !status.is_current() {
-        return status;
-    }
-    let text = |pointer: &str| object.pointer(pointer).and_then(Value::as_str).unwrap_or_default();
-    match (text("/apiVersion"), text("/kind")) {
-        ("batch/v1", "Job") if !has_succeeded(object) => {
-            Kstatus { status: Status::InProgress, reason: "JobNotComplete".into(), message: status.message }
-        }
-        ("v1", "Pod") if text("/status/phase") == "Failed" => {
-            Kstatus { status: Status::Failed, reason: "PodFailed".into(), message: status.message }
-        }
-        _ => status,
-    }
-}
-
 #[cfg(test)]
 mod tests {
-    use serde_json::json;
+    use jiff::Timestamp;
+    use serde_json::{Value, json};
 
     use super::*;
+    use crate::{results::Secondary, status::kstatus::Status};
 
     fn said(api_version: &str, kind: &str, spec: &Value, status: &Value) -> (Status, String) {
         let object = json!({ "apiVersion": api_version, "kind": kind, "spec": spec, "status": status });
-        let judged = judged(&object, Timestamp::UNIX_EPOCH);
+        let judged = kstatus::awaited(&object, Timestamp::UNIX_EPOCH);
         (judged.status, judged.message)
     }
 
@@ -111,11 +86,11 @@ mod tests {
         let secondary = |secret: Secret| Secondary::of_object(Arc::new(secret), ResourceType::of::<Secret>());
         let mut secret = Secret::default();
         let there = secondary(secret.clone());
-        assert!(has_no_status(&there));
-        let computed = judged(&there.to_json().unwrap(), Timestamp::UNIX_EPOCH);
+        assert!(there.has_no_status());
+        let computed = kstatus::awaited(&there.to_json().unwrap(), Timestamp::UNIX_EPOCH);
         assert_eq!(computed, Kstatus::without_status());
         secret.metadata.deletion_timestamp = Some(Time(Timestamp::UNIX_EPOCH));
-        assert!(!has_no_status(&secondary(secret)));
+        assert!(!secondary(secret).has_no_status());
     }
 
     #[test]

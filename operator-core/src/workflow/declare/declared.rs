@@ -11,10 +11,11 @@ use super::{
 };
 use crate::{
     dependent::{
-        AnyDependent, Capabilities, Changes, Gate, Judge, ObjectSettings, OncePer, Standalone, declare,
+        AnyDependent, Capabilities, Changes, Gate, Judge, ObjectSettings, OncePer, SetWords, Standalone,
+        declare, declare_set,
         function::{
             Args, AtRunTime, Call, Change, Dependent, Erased, Given, Judged, KindAtRunTime, OfType,
-            PrimaryIs, SaysKind, Shape, ShapeOf, Signature,
+            PrimaryIs, SaysKind, Shape, ShapeOf, Signature, wanted::Mixed,
         },
         settings,
     },
@@ -66,6 +67,7 @@ pub struct Node<P: KubeObject, S: Shape, K = OfType> {
     dependent: Erased<P>,
     judged: Judged,
     settings: ObjectSettings<S::Item>,
+    set: SetWords,
     shape: PhantomData<fn() -> S>,
 }
 
@@ -82,7 +84,8 @@ fn of_key<P: KubeObject, S: Shape>(key: NodeKey, dependent: Erased<P>, judged: J
     if judged.reads {
         settings.capabilities = Capabilities::READ_ONLY;
     }
-    Node { said: Said::of(key), kind: OfType, dependent, judged, settings, shape: PhantomData }
+    let set = SetWords::default();
+    Node { said: Said::of(key), kind: OfType, dependent, judged, settings, set, shape: PhantomData }
 }
 
 impl Said {
@@ -136,8 +139,8 @@ impl<P: KubeObject, S: Shape> Node<P, S> {
     where
         S::Item: KindAtRunTime,
     {
-        let Self { said, dependent, judged, settings, shape, .. } = self;
-        Node { said, kind: AtRunTime(kind.said()), dependent, judged, settings, shape }
+        let Self { said, dependent, judged, settings, set, shape, .. } = self;
+        Node { said, kind: AtRunTime(kind.said()), dependent, judged, settings, set, shape }
     }
 }
 
@@ -424,13 +427,46 @@ impl<P: KubeObject, S: Shape, K> Node<P, S, K> {
     where
         S: ShapeOf<K>,
     {
-        let Self { mut said, kind, dependent, judged, mut settings, .. } = self;
-        let kind = S::kind_of(kind);
+        let Self { mut said, kind, dependent, judged, mut settings, set, .. } = self;
+        let Some(kind) = S::kind_of(kind) else {
+            settings.name = said.name();
+            return said.finish(declare_set(settings, set, judged, dependent));
+        };
         if said.needs_its_kind {
             said.needs(Served::of(ResourceType::with::<S::Item>(&kind)));
         }
         settings.name = said.name();
         said.finish(declare(settings, kind, S::SEVERAL, judged, dependent))
+    }
+}
+
+impl<P: KubeObject> Node<P, Mixed> {
+    /// Lets its function want nothing although something exists: then all of it goes. Without this it is an error, as an empty
+    /// set is more often a mistake than a wish.
+    pub fn may_be_empty(mut self) -> Self {
+        self.set.may_be_empty = true;
+        self
+    }
+
+    /// Says of which kinds its objects may be, each by version and kind: then the role that the
+    /// operator prints has the rights for them, and an object of another kind is an error. Without this the operator's account needs the rights for whatever
+    /// the function returns.
+    ///
+    /// ```
+    /// use k8s_openapi::api::core::v1::Pod;
+    /// use operator_core::{Objects, prelude::*};
+    ///
+    /// fn addon(_: &Pod) -> Objects {
+    ///     Objects::new()
+    /// }
+    ///
+    /// let addon = addon.kinds([("v1", "ConfigMap"), ("apps/v1", "Deployment")]);
+    /// let controller = Controller::of_existing::<Pod>().workflow((addon,));
+    /// ```
+    pub fn kinds<K: SaysKind>(mut self, kinds: impl IntoIterator<Item = K>) -> Self {
+        let kinds = kinds.into_iter().map(|kind| ResourceType::from(&kind.said()));
+        self.set.kinds = Some(kinds.collect());
+        self
     }
 }
 

@@ -10,7 +10,7 @@ use crate::{
         Adoption, Standalone,
         function::{
             Args, AtRunTime, ByHand, Call, Change, Dependent, Function, KindAtRunTime, OfType, PrimaryIs,
-            SaysKind, Shape, ShapeOf, Signature,
+            SaysKind, Shape, ShapeOf, Signature, wanted::Mixed,
         },
     },
     resource::KubeObject,
@@ -77,6 +77,22 @@ pub trait Wire<M>: Sized {
         Self: Dependent<Self::Primary, D, Shape = S>,
     {
         node(self).kind(kind)
+    }
+
+    /// [`Node::kinds`](Node::kinds).
+    fn kinds<D: 'static, K: SaysKind>(self, kinds: impl IntoIterator<Item = K>) -> Node<Self::Primary, Mixed>
+    where
+        Self: Dependent<Self::Primary, D, Shape = Mixed>,
+    {
+        node(self).kinds(kinds)
+    }
+
+    /// [`Node::may_be_empty`](Node::may_be_empty).
+    fn may_be_empty<D: 'static>(self) -> Node<Self::Primary, Mixed>
+    where
+        Self: Dependent<Self::Primary, D, Shape = Mixed>,
+    {
+        node(self).may_be_empty()
     }
 
     /// [`Node::only_if`].

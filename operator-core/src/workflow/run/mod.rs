@@ -40,7 +40,7 @@ use super::{
     plan::{Checked, Fate, Plan, Reconciled, Removed, Step, Swept},
 };
 use crate::{
-    dependent::{Capabilities, Objects},
+    dependent::{Capabilities, OfKind},
     environment::Now,
     observe::Observation,
     reconciler::{AnyContext, ManagedWorkflow, Parted, Unfinished, Wants},
@@ -432,17 +432,18 @@ impl ManagedWorkflow for AnyWorkflow {
         primary: &AnyObject,
         context: &Arc<AnyContext>,
     ) -> Vec<Wants> {
-        let is_kind = |objects: &Objects| objects.kind.is_kind_of(kind);
+        let is_kind = |objects: &OfKind| objects.kind.is_kind_of(kind);
         let of_kind = self.0.nodes.iter().filter(|node| {
             let declaration = node.dependent.declaration();
             declaration.outside.is_none()
                 && declaration.capabilities.can_write()
-                && declaration.objects.as_ref().is_some_and(is_kind)
+                && (declaration.of_any_kind || declaration.objects.as_ref().is_some_and(is_kind))
         });
         let answers = of_kind.map(|node| {
             let name = label_value(node.dependent.name());
             let is_out = context.remembered().lock().is_going(&name).is_some();
-            let wants = if is_out { Some(false) } else { node.dependent.wants(key, primary, context) };
+            let wants =
+                if is_out { Some(false) } else { node.dependent.wants((kind, key), primary, context) };
             Wants { node: name, wants, is_late: !node.activations.is_empty() || !node.after.is_empty() }
         });
         answers.collect()

@@ -8,13 +8,13 @@ use tracing::Instrument;
 
 use super::{Activity, NodeRecord, Part, Reply, WorkflowRun};
 use crate::{
-    dependent::{Capabilities, Deletion, Objects, function::Want},
+    dependent::{Capabilities, Deletion, OfKind, function::Want},
     environment::fenced_future,
     error::Awaited,
     event_source::Claimant,
     observe::error_chain,
     reconciler::BoxError,
-    resource::ObjectKey,
+    resource::{ObjectKey, ResourceType},
     results::{
         ConditionKind, Leaving, Panicked, ReconcileResult, Secondary, Verdict, WantCode,
         dependent_error::undecided, failure_kind::awaited,
@@ -219,6 +219,8 @@ impl WorkflowRun<'_> {
         };
         let (nothing, complete) = (reconciled.operations().is_empty(), reconciled.check());
         let is_unknown = reconciled.is_unknown();
+        let halted = reconciled.progress().filter(|(_, is_whole)| !is_whole);
+        let halted = halted.map(|(progress, _)| progress.clone());
         let lacking = reconciled.lacking().cloned();
         let going = reconciled.going().filter(|_| node.dependent.capabilities().can_write());
         record.lock().reconciled = Some(reconciled);
@@ -233,14 +235,21 @@ impl WorkflowRun<'_> {
             let (what, who) = lacking.unwrap_or_else(|| ("nothing found".to_owned(), String::new()));
             let behind = self.workflow.graph.transitive_dependents_of(id);
             let key = self.key_of(id);
-            let waiting = self.makers(id).find(|(maker, _)| {
-                behind.contains(maker) && !is_unknown && self.may_make(*maker, key.as_ref())
+            let waiting = self.makers(id).find(|(maker, of)| {
+                behind.contains(maker) && !is_unknown && self.may_make(*maker, &of.kind, key.as_ref())
             });
             let who = waiting.map_or(who, |(maker, of)| {
                 let maker = self.workflow.graph.name(maker);
                 format!("{maker} makes {}s and waits for {}", of.kind.kind(), node.name())
             });
             record.lock().reason = if who.is_empty() { what } else { format!("{what}; {who}") };
+            return Ok(Reconciled::NotReady);
+        }
+        if let Some(progress) = halted {
+            let mut record = record.lock();
+            record.reason.clone_from(&progress.message);
+            let answer = Verdict::not_met(progress.message.clone()).with_detail(progress);
+            record.conditions.insert(ConditionKind::Ready, answer);
             return Ok(Reconciled::NotReady);
         }
         let ready = self.ask(ConditionKind::Ready, node, &node.ready, record).await?;
@@ -255,7 +264,7 @@ impl WorkflowRun<'_> {
         let behind = self.workflow.graph.transitive_dependents_of(id);
         let key = self.key_of(id);
         let mut all = std::iter::once(first).chain(open);
-        all.any(|(maker, _)| !behind.contains(&maker) && self.may_make(maker, key.as_ref()))
+        all.any(|(maker, of)| !behind.contains(&maker) && self.may_make(maker, &of.kind, key.as_ref()))
     }
 
     /// The only object that the node reads, if that can be said now.
@@ -263,9 +272,9 @@ impl WorkflowRun<'_> {
         self.workflow.nodes[reader.index()].dependent.reads(self.primary, self.context)
     }
 
-    fn may_make(&self, maker: NodeId, key: Option<&ObjectKey>) -> bool {
+    fn may_make(&self, maker: NodeId, kind: &ResourceType, key: Option<&ObjectKey>) -> bool {
         let maker = &self.workflow.nodes[maker.index()].dependent;
-        key.is_none_or(|key| maker.wants(key, self.primary, self.context) != Some(false))
+        key.is_none_or(|key| maker.wants((kind, key), self.primary, self.context) != Some(false))
     }
 
     /// Whether a step is under way that isn't a read that waits for others.
@@ -274,7 +283,7 @@ impl WorkflowRun<'_> {
     }
 
     /// The nodes that make objects of the kind that this node only reads; none if it doesn't.
-    fn makers(&self, id: NodeId) -> impl Iterator<Item = (NodeId, &Objects)> {
+    fn makers(&self, id: NodeId) -> impl Iterator<Item = (NodeId, &OfKind)> {
         let declared = |id: NodeId| self.workflow.nodes[id.index()].dependent.declaration();
         let reads = declared(id).capabilities == Capabilities::READ_ONLY;
         let read = declared(id).objects.as_ref().filter(|_| reads);

@@ -25,7 +25,7 @@ use crate::{
 
 /// The primaries of one controller.
 #[derive(Debug)]
-pub(super) struct Objects {
+pub(super) struct FollowedObjects {
     pub(super) controller: String,
     pub(super) kind: ResourceType,
     informer: Informer,
@@ -33,7 +33,7 @@ pub(super) struct Objects {
     _task: AbortOnDropHandle<()>,
 }
 
-impl Objects {
+impl FollowedObjects {
     pub(super) fn follow(
         controller: &str,
         kind: &ResourceType,

@@ -12,7 +12,7 @@ use super::{
     failed,
     feed::{Feed, human},
     lines::LineObserver,
-    objects::{Narrator, Objects},
+    objects::{FollowedObjects, Narrator},
     once,
     ready::Judge,
     rights,
@@ -32,7 +32,7 @@ pub(super) struct Stage {
     pub(super) operator: Operator,
     pub(super) feed: Feed,
     pub(super) lines: Arc<LineObserver>,
-    pub(super) objects: Vec<Objects>,
+    pub(super) objects: Vec<FollowedObjects>,
     pub(super) activity: Arc<Notify>,
     pub(super) output: Output,
     pub(super) args: DevArgs,
@@ -100,7 +100,7 @@ impl Stage {
                 unready: Mutex::default(),
             };
             let (name, kind) = (controller.name(), controller.resource_type());
-            Objects::follow(name, kind, client.clone(), &environment, narrator)
+            FollowedObjects::follow(name, kind, client.clone(), &environment, narrator)
         });
         let objects = objects.collect();
         operator.start().await?;

@@ -1,6 +1,6 @@
 //! The objects and their outcome, at the end of `dev --once`.
 
-use super::{lines::LineObserver, objects::Objects, ready::Readiness};
+use super::{lines::LineObserver, objects::FollowedObjects, ready::Readiness};
 use crate::{
     cli::{
         ExitStatus,
@@ -29,7 +29,7 @@ pub(super) enum PrimaryState {
 }
 
 /// The state of all primaries.
-pub(super) async fn rows(all: &[Objects], lines: &LineObserver) -> Vec<Row> {
+pub(super) async fn rows(all: &[FollowedObjects], lines: &LineObserver) -> Vec<Row> {
     let mut rows = Vec::new();
     for objects in all {
         for (key, readiness) in objects.now().await {

@@ -84,7 +84,7 @@ impl OfPrimary<'_> {
             jobs.note_in(&mut remembered);
             remembered.text()
         };
-        write(self.asked.context, &mut change).await
+        annotate(self.asked.context, marks.names().done_jobs(), &mut change).await
     }
 
     /// Whether one of these doesn't exist.
@@ -119,15 +119,15 @@ pub(crate) async fn forget_departed(context: &AnyContext) -> Result<(), BoxError
         remembered.forget_departed(marks);
         remembered.text()
     };
-    Ok(write(context, &mut change).await?)
+    Ok(annotate(context, marks.names().done_jobs(), &mut change).await?)
 }
 
-/// Writes the annotation.
-async fn write(
+/// Changes an annotation of the primary.
+pub(in crate::dependent) async fn annotate(
     context: &AnyContext,
+    name: &str,
     change: &mut (dyn FnMut(&dyn Object) -> Option<String> + Send),
 ) -> Result<(), Error> {
-    let name = context.shared().marks.names().done_jobs();
     context.permitted(writer(context).change_annotation(name, change)).await?;
     Ok(())
 }

@@ -75,7 +75,7 @@ fn what_another_manager_has_written_is_applied_from_then_on() {
 }
 
 /// A managed set.
-fn fields() -> impl Strategy<Value = Value> {
+pub(super) fn fields() -> impl Strategy<Value = Value> {
     let leaf = Just(json!({}));
     leaf.prop_recursive(4, 24, 3, |below| {
         (proptest::collection::btree_map("f:[abc]", below, 1..4), any::<bool>()).prop_map(
@@ -95,7 +95,7 @@ fn fields() -> impl Strategy<Value = Value> {
 }
 
 /// The places that a set has.
-fn places(entries: &[ManagedFieldsEntry], operation: &str) -> BTreeSet<String> {
+pub(super) fn places(entries: &[ManagedFieldsEntry], operation: &str) -> BTreeSet<String> {
     fn walk(below: &Map<String, Value>, path: &str, all: &mut BTreeSet<String>) {
         for (key, value) in below.iter().filter(|(key, _)| *key != ".") {
             let (path, value) = (format!("{path}/{key}"), value.as_object().unwrap());

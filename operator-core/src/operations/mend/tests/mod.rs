@@ -2,6 +2,7 @@
 
 mod drift;
 mod fold;
+mod take;
 
 use k8s_openapi::apimachinery::pkg::apis::meta::v1::ManagedFieldsEntry;
 use kube::core::Status;

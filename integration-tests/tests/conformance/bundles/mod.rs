@@ -1,0 +1,34 @@
+//! A function that returns objects of several kinds: they are one node, applied in an order, watched, pruned and removed.
+
+mod book;
+mod life;
+mod many;
+mod policies;
+mod stages;
+mod trouble;
+
+use integration_tests::prelude::*;
+use k8s_openapi::{api::core::v1::Service, apimachinery::pkg::apis::meta::v1::ObjectMeta};
+use operator_core::Objects;
+
+/// A config map or a secret for each word, by its first letter, and a service account of which nobody knows a status.
+fn addon(primary: &TestResource) -> Objects {
+    let mut objects = Objects::new();
+    for word in primary.spec.value.split_whitespace() {
+        let mut metadata = named(word);
+        metadata.annotations = Some([("length".to_owned(), word.len().to_string())].into());
+        match word.as_bytes()[0] {
+            b'c' => objects.push(ConfigMap { metadata, ..ConfigMap::default() }),
+            b's' => objects.push(Secret { metadata, ..Secret::default() }),
+            _ => {
+                let spec = from_json(&json!({ "ports": [{ "port": 80 }] })).ok();
+                objects.push(Service { metadata, spec, ..Service::default() })
+            }
+        };
+    }
+    objects
+}
+
+fn named(name: &str) -> ObjectMeta {
+    ObjectMeta { name: Some(name.to_owned()), ..ObjectMeta::default() }
+}

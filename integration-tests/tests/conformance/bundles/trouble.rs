@@ -1,0 +1,128 @@
+//! What others do to a set, and how it goes on.
+
+use integration_tests::prelude::*;
+use operator_core::{Objects, Wire as _, dependent::Adoption, testing::Settled};
+
+use super::{addon, named};
+
+const KINDS: &str = "operator-core.io/kinds";
+
+/// The writes without those that found nothing.
+fn done(settled: &Settled) -> Vec<String> {
+    let mut written: Vec<_> = settled
+        .written()
+        .into_iter()
+        .filter(|line| !(line.starts_with("DELETE") && line.ends_with("404")))
+        .collect();
+    written.sort_unstable();
+    written
+}
+
+#[operator_test]
+async fn a_lost_annotation_is_written_again_and_nothing_else_happens() -> Result<()> {
+    let scene = Scene::new("bundles-annotation").await?;
+    let (script, _) = looking_on::<TestResource>();
+    let controller = script.controller().workflow((addon,)).namespaces([&scene.namespace]);
+    let operator = scene.start(controller).await?;
+    scene.create("one", "c1 s1").await?;
+    operator.settled().await?;
+    // What is left of a kind of which nothing is wanted any more is known from memory.
+    let lost = json!({ "metadata": { "annotations": { KINDS: null } }, "spec": { "value": "c1" } });
+    scene.patch("one", lost).await?;
+    let expected =
+        ["DELETE secrets/s1 -> 200", "PATCH testresources/one -> 200", "PATCH testresources/one -> 200"];
+    assert_eq!(done(&operator.settled().await?), expected, "the kinds, and then one kind less");
+    let kinds = scene.resources.get("one").await?.annotations().get(KINDS).cloned();
+    assert_eq!(kinds.as_deref(), Some(r#"{"script/addon":["ConfigMap"]}"#));
+    Ok(())
+}
+
+#[operator_test]
+async fn an_empty_set_is_a_mistake_where_something_exists() -> Result<()> {
+    let scene = Scene::new("bundles-empty").await?;
+    let (script, _) = looking_on::<TestResource>();
+    let controller = script.controller().workflow((addon,)).namespaces([&scene.namespace]);
+    let operator = scene.start(controller).await?;
+    scene.create("one", "c1").await?;
+    operator.settled().await?;
+    scene.failures.expect("the set is empty, although objects of it exist");
+    scene.patch("one", json!({ "spec": { "value": "" } })).await?;
+    assert_eq!(operator.settled().await?.written(), [""; 0]);
+    assert!(scene.api::<ConfigMap>().get_opt("c1").await?.is_some());
+    scene.patch("one", json!({ "spec": { "value": "c1" } })).await?;
+    operator.settled().await?;
+    Ok(())
+}
+
+/// One object whose content is that of the primary, in a namespace that all primaries share.
+fn wants_one(primary: &TestResource) -> Objects {
+    let mut objects = Objects::new();
+    let data = Some([("by".to_owned(), primary.name_any())].into());
+    objects.push(ConfigMap { metadata: named("shared"), data, ..ConfigMap::default() });
+    objects
+}
+
+#[operator_test]
+async fn of_two_primaries_that_want_one_object_the_second_gets_it_when_the_first_goes() -> Result<()> {
+    let scene = Scene::new("bundles-two").await?;
+    let (script, _) = looking_on::<TestResource>();
+    let controller = script.controller().workflow((wants_one.adopt(Adoption::IfUnowned),));
+    let operator = scene.start(controller.namespaces([&scene.namespace])).await?;
+    scene.create("one", "").await?;
+    operator.settled().await?;
+    scene.failures.expect("ConfigMap bundles-two");
+    scene.create("two", "").await?;
+    operator.settled().await?;
+    let maps = scene.api::<ConfigMap>();
+    let by = async || {
+        Ok::<_, anyhow::Error>(maps.get("shared").await?.data.and_then(|data| data.get("by").cloned()))
+    };
+    assert_eq!(by().await?.as_deref(), Some("one"));
+    scene.delete("one").await?;
+    eventually("the object of the second", async || {
+        Ok((by().await.ok().flatten().as_deref() == Some("two")).then_some(()))
+    })
+    .await?;
+    operator.settled().await?;
+    Ok(())
+}
+
+/// The map of a set with fields that somebody else has made before.
+fn overriding(primary: &TestResource) -> Objects {
+    let mut objects = Objects::new();
+    let data = Some([("ours".to_owned(), primary.spec.value.clone())].into());
+    let map = ConfigMap { metadata: named("before"), data, ..ConfigMap::default() };
+    let map = objects.push(map).adopt(Adoption::IfUnowned);
+    if primary.spec.value == "all" {
+        map.override_fields();
+    }
+    objects
+}
+
+#[operator_test]
+async fn fields_that_kubectl_has_made_go_where_the_policy_says_so() -> Result<()> {
+    let scene = Scene::new("bundles-override").await?;
+    let maps = scene.api::<ConfigMap>();
+    let theirs = json!({
+        "apiVersion": "v1", "kind": "ConfigMap", "metadata": { "name": "before" }, "data": { "theirs": "1" },
+    });
+    let by_kubectl = PatchParams::apply("kubectl-client-side-apply");
+    maps.patch("before", &by_kubectl, &Patch::Apply(theirs)).await?;
+    let (script, _) = looking_on::<TestResource>();
+    let controller = script.controller().workflow((overriding,)).namespaces([&scene.namespace]);
+    let operator = scene.start(controller).await?;
+    let data = async || {
+        let data = maps.get("before").await?.data.unwrap_or_default();
+        Ok::<_, anyhow::Error>(data.into_keys().collect::<Vec<_>>())
+    };
+    scene.create("one", "some").await?;
+    operator.settled().await?;
+    assert_eq!(data().await?, ["ours", "theirs"], "merged");
+    scene.patch("one", json!({ "spec": { "value": "all" } })).await?;
+    operator.settled().await?;
+    assert_eq!(data().await?, ["ours"], "what kubectl has made is ours, and isn't wanted");
+    let asked = json!({ "metadata": { "annotations": { "operator-core.io/requested-at": "1" } } });
+    scene.patch("one", asked).await?;
+    assert!(operator.settled().await?.requests.is_empty());
+    Ok(())
+}

@@ -1,0 +1,100 @@
+//! The declaration of a node of objects of several kinds.
+
+use std::sync::Arc;
+
+use k8s_openapi::apiextensions_apiserver::pkg::apis::apiextensions::v1::CustomResourceDefinition;
+
+use super::{
+    engine::SetEngine,
+    policies::{Policies, ReconcilePolicy},
+};
+use crate::{
+    dependent::{
+        AnyDependent, Capabilities, Declaration, ObjectSettings,
+        function::{Erased, Judged},
+        object::Changes,
+    },
+    resource::{Access, KubeObject, ResourceType},
+};
+
+/// The words that only such a node has.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct SetWords {
+    pub(crate) may_be_empty: bool,
+    /// The kinds that it may hold, if that is said.
+    pub(crate) kinds: Option<Vec<ResourceType>>,
+}
+
+impl SetWords {
+    /// The rights that a node of these kinds needs: for its objects, and to learn where kinds are served.
+    fn access(&self, capabilities: Capabilities) -> Vec<Access> {
+        let mut verbs = vec!["get", "list", "watch", "create", "patch", "update"];
+        if capabilities.can_delete() {
+            verbs.push("delete");
+        }
+        let of = |kind: &ResourceType, verbs: &[&'static str]| Access {
+            resource_type: kind.clone(),
+            subresource: None,
+            verbs: verbs.to_vec(),
+        };
+        let definitions = of(&ResourceType::of::<CustomResourceDefinition>(), &["list", "watch"]);
+        let kinds = self.kinds.iter().flatten().map(|kind| of(kind, &verbs));
+        kinds.chain([definitions]).collect()
+    }
+}
+
+/// What a node says about all of its objects.
+#[derive(Debug)]
+pub(super) struct SetSettings {
+    pub(super) name: Arc<str>,
+    pub(super) capabilities: Capabilities,
+    pub(super) use_ssa: Option<bool>,
+    /// What holds for an object that says nothing else.
+    pub(super) defaults: Policies,
+    pub(super) prunes_data: bool,
+    pub(super) recreates: bool,
+    pub(super) detects_version: bool,
+    pub(super) changes: Vec<Changes>,
+    pub(super) words: SetWords,
+}
+
+/// Declares a dependent with objects of several kinds.
+pub(crate) fn declare_set<K: KubeObject, P: KubeObject>(
+    settings: ObjectSettings<K>,
+    words: SetWords,
+    judged: Judged,
+    dependent: Erased<P>,
+) -> AnyDependent {
+    // Its objects go in an order of their own, so the garbage collector has no part in it.
+    let capabilities = Capabilities { garbage_collected: false, ..settings.capabilities };
+    let name = Arc::clone(&settings.name);
+    let settings = SetSettings {
+        name: settings.name,
+        capabilities,
+        use_ssa: settings.use_ssa,
+        defaults: Policies {
+            adoption: settings.adoption,
+            reconcile: if capabilities.can_update() {
+                ReconcilePolicy::default()
+            } else {
+                ReconcilePolicy::Once
+            },
+            ..Policies::default()
+        },
+        prunes_data: settings.prunes_data,
+        recreates: settings.recreates,
+        detects_version: settings.detects_version,
+        changes: settings.changes,
+        words,
+    };
+    let declaration = Declaration {
+        capabilities,
+        access: settings.words.access(capabilities),
+        several: true,
+        of_any_kind: true,
+        judged: Some(judged),
+        early: judged.before_order,
+        ..Declaration::default()
+    };
+    AnyDependent::new(name, declaration, SetEngine::new(Box::new(dependent), settings))
+}
