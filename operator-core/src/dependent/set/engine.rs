@@ -435,7 +435,8 @@ impl Engine for SetEngine {
                 Followed::Shown(_) | Followed::Absent => None,
             };
             if let Some(why) = kinds.values().find_map(syncing) {
-                // What can't be seen may be there.
+                // What can't be seen may be there. Its definition may be going, and then no event tells that.
+                asked.context.remembered().lock().note_asked();
                 return Ok(Deleted { found: 0, deletion: Deletion::Asked, kept: Some(why) });
             }
             let going = self.going(asked, self.made(asked, &kinds)?, Unwanted::Ended);
@@ -446,7 +447,9 @@ impl Engine for SetEngine {
             let (items, _) = self.remove_next(asked, &going).await?;
             items.deleted()?;
             if found > 0 {
-                // Each stage goes when the one before is gone, and the primary when all are.
+                // Each stage goes when the one before is gone, and the primary when all are. The end of a definition takes the
+                // source of its objects along, which may have had their last event.
+                asked.context.remembered().lock().note_asked();
                 let kept = Some(format!("{found} objects are still there"));
                 return Ok(Deleted { found, deletion: Deletion::Asked, kept });
             }

@@ -24,6 +24,11 @@ impl ListedKinds {
         all.iter().find(|one| version.is_none_or(|version| version == one.version()))
     }
 
+    /// The kinds of this group have definitions.
+    pub(super) fn forget(&mut self, group: &str) {
+        self.all.retain(|(of, _), _| of != group);
+    }
+
     /// Whether to ask for what isn't there.
     pub(super) fn is_due(&self, now: Now) -> bool {
         self.asked.is_none_or(|asked| now - asked >= AGAIN)

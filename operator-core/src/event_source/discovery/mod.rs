@@ -227,6 +227,8 @@ impl Discovery {
             let are_known = self.definitions_known(subscriber).await.is_ok();
             let of_group = self.0.definitions.by_index(BY_GROUP, group);
             if are_known && !of_group.is_empty() {
+                // The server lists the kinds of definitions, too: they must not outlive them here.
+                self.0.listed.lock().await.forget(group);
                 return Ok(of_group.iter().find_map(|found| found.served(version, kind)));
             }
         }
