@@ -281,8 +281,24 @@ impl<'c> DependentWriter<'c> {
             return Ok(Match::Differs(vec![format!("metadata.annotations[{mark}]")]));
         }
         let managed = meta.managed_fields.as_deref().unwrap_or_default();
-        let owned = || still_owned(body, managed, self.field_manager());
-        match seen.map_or_else(owned, |seen| seen.is_still_owned(body)) {
+        let owned = |body: &Value| match seen {
+            Some(seen) => seen.is_still_owned(body),
+            None => still_owned(body, managed, self.field_manager()),
+        };
+        let mut found = owned(body);
+        if !self.left.is_empty() && !found.is_equal() {
+            // What was sent with them stays ours until others write it.
+            let actual = actual.to_value().map_err(|source| self.serialize(source))?;
+            let mut ours = Value::clone(body);
+            for pointer in self.left {
+                let with = completed(&ours, &actual, std::slice::from_ref(pointer));
+                let matched = owned(&with);
+                if matched.differences() < found.differences() {
+                    (ours, found) = (with, matched);
+                }
+            }
+        }
+        match found {
             Match::Equal if self.kind().is_sensitive() => {
                 let actual = actual.to_value().map_err(|source| self.serialize(source))?;
                 Ok(same_values(body, &actual))

@@ -59,6 +59,15 @@ impl Match {
         matches!(self, Self::Equal)
     }
 
+    /// The number of differences that were found: at most [`MAX_PATHS`].
+    pub(crate) const fn differences(&self) -> usize {
+        match self {
+            Self::Equal => 0,
+            Self::Differs(paths) => paths.len(),
+            Self::NeverApplied => 1,
+        }
+    }
+
     /// Where something differs, if it does.
     pub(crate) fn into_paths(self) -> Option<Vec<String>> {
         match self {
