@@ -89,6 +89,11 @@ pub(crate) struct Asked<'r> {
 }
 
 impl Asked<'_> {
+    /// The newest known state of the primary, which shows what this run has written itself.
+    pub(crate) fn newest(self) -> AnyObject {
+        self.context.primary().unwrap_or_else(|| AnyObject::clone(self.primary))
+    }
+
     /// The primary as user code knows it, and the context for it. A dependent is called for primaries of one type only.
     pub(crate) fn typed<P: KubeObject>(self) -> Result<(Arc<P>, Context<P>), BoxError> {
         let (primary, context) = Context::given(self.primary, self.context)?;

@@ -220,6 +220,17 @@ impl ResourceType {
         }
     }
 
+    /// The type as kube names it.
+    pub(crate) fn api_resource(&self) -> ApiResource {
+        ApiResource {
+            group: self.group().to_owned(),
+            version: self.version().to_owned(),
+            api_version: self.api_version(),
+            kind: self.kind().to_owned(),
+            plural: self.plural().to_owned(),
+        }
+    }
+
     /// The path where the server reports the kinds of this group and version.
     pub(crate) fn version_path(&self) -> String {
         let root = if self.0.group.is_empty() { "api" } else { "apis" };

@@ -8,7 +8,7 @@ use std::{fs, path::Path};
 
 use kube::{
     Api, Client, ResourceExt,
-    api::{ApiResource, DynamicObject, Patch, PatchParams},
+    api::{DynamicObject, Patch, PatchParams},
     core::{GroupVersionKind, TypeMeta},
     discovery::{self, Scope},
 };
@@ -116,19 +116,8 @@ impl TestCluster {
 /// The objects of a type that is known at run time, in this namespace if they have one.
 pub(super) fn api(client: &Client, kind: &ResourceType, namespace: &str) -> Api<DynamicObject> {
     match kind.is_namespaced() {
-        true => Api::namespaced_with(client.clone(), namespace, &api_resource(kind)),
-        false => Api::all_with(client.clone(), &api_resource(kind)),
-    }
-}
-
-/// The type as kube names it.
-pub(super) fn api_resource(kind: &ResourceType) -> ApiResource {
-    ApiResource {
-        group: kind.group().to_owned(),
-        version: kind.version().to_owned(),
-        api_version: kind.api_version(),
-        kind: kind.kind().to_owned(),
-        plural: kind.plural().to_owned(),
+        true => Api::namespaced_with(client.clone(), namespace, &kind.api_resource()),
+        false => Api::all_with(client.clone(), &kind.api_resource()),
     }
 }
 

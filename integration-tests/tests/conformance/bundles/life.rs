@@ -2,22 +2,13 @@
 
 use integration_tests::prelude::*;
 
-use super::addon;
+use super::{addon, done};
 
 const KINDS: &str = "operator-core.io/kinds";
 
 async fn kinds(scene: &Scene<TestResource>) -> Result<String> {
     let primary = scene.resources.get("one").await?;
     Ok(primary.annotations().get(KINDS).cloned().unwrap_or_default())
-}
-
-/// The writes. The end of one object may trigger its primary before the watch has delivered another's end, which is then
-/// deleted again, in vain.
-fn sorted(settled: &operator_core::testing::Settled) -> Vec<String> {
-    let in_vain = |line: &String| line.starts_with("DELETE") && line.ends_with("-> 404");
-    let mut written: Vec<_> = settled.written().into_iter().filter(|line| !in_vain(line)).collect();
-    written.sort_unstable();
-    written
 }
 
 #[operator_test]
@@ -36,16 +27,16 @@ async fn a_set_comes_is_repaired_changes_and_goes() -> Result<()> {
         "PATCH testresources/one -> 200",
         "PATCH testresources/one -> 200",
     ];
-    assert_eq!(sorted(&settled), expected, "the finalizer, the kinds, and each object once");
+    assert_eq!(done(&settled), expected, "the finalizer, the kinds, and each object once");
     assert_eq!(kinds(&scene).await?, r#"{"script/addon":["ConfigMap","Secret"]}"#);
     assert!(outcomes.last("one").is_some_and(|result| result.all_ready()), "{:?}", outcomes.lines("one"));
 
     let maps = scene.api::<ConfigMap>();
     let other = json!({ "metadata": { "annotations": { "length": "100" } } });
     maps.patch("c1", &PatchParams::default(), &Patch::Merge(other)).await?;
-    assert_eq!(sorted(&operator.settled().await?), ["PATCH configmaps/c1 -> 200"]);
+    assert_eq!(done(&operator.settled().await?), ["PATCH configmaps/c1 -> 200"]);
     maps.delete("c2", &Default::default()).await?;
-    assert_eq!(sorted(&operator.settled().await?), ["PATCH configmaps/c2 -> 201"]);
+    assert_eq!(done(&operator.settled().await?), ["PATCH configmaps/c2 -> 201"]);
 
     scene.patch("one", json!({ "spec": { "value": "c1 x1" } })).await?;
     let expected = [
@@ -55,7 +46,7 @@ async fn a_set_comes_is_repaired_changes_and_goes() -> Result<()> {
         "PATCH testresources/one -> 200",
         "PATCH testresources/one -> 200",
     ];
-    assert_eq!(sorted(&operator.settled().await?), expected, "a kind comes and a kind goes");
+    assert_eq!(done(&operator.settled().await?), expected, "a kind comes and a kind goes");
     assert_eq!(kinds(&scene).await?, r#"{"script/addon":["ConfigMap","Service"]}"#);
 
     operator.stop().await;

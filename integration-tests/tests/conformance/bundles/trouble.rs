@@ -1,22 +1,11 @@
 //! What others do to a set, and how it goes on.
 
 use integration_tests::prelude::*;
-use operator_core::{Objects, Wire as _, dependent::Adoption, testing::Settled};
+use operator_core::{Objects, Wire as _, dependent::Adoption};
 
-use super::{addon, named};
+use super::{addon, done, named};
 
 const KINDS: &str = "operator-core.io/kinds";
-
-/// The writes without those that found nothing.
-fn done(settled: &Settled) -> Vec<String> {
-    let mut written: Vec<_> = settled
-        .written()
-        .into_iter()
-        .filter(|line| !(line.starts_with("DELETE") && line.ends_with("404")))
-        .collect();
-    written.sort_unstable();
-    written
-}
 
 #[operator_test]
 async fn a_lost_annotation_is_written_again_and_nothing_else_happens() -> Result<()> {

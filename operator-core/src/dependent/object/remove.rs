@@ -98,7 +98,7 @@ impl OfPrimary<'_> {
     }
 
     /// The objects that the node has made under other names than these.
-    pub(super) fn removable_but(
+    pub(in crate::dependent) fn removable_but(
         &self,
         is_wanted: &dyn Fn(&ObjectKey) -> bool,
     ) -> Result<Vec<AnyObject>, Error> {

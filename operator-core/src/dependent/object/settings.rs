@@ -63,6 +63,21 @@ impl<K: KubeObject> ObjectSettings<K> {
         }
     }
 
+    /// The same for objects of a kind that is known only at run time: from the informer that all nodes of that kind share, and
+    /// compared as the framework compares.
+    pub(in crate::dependent) fn untyped(&self) -> ObjectSettings<DynamicObject> {
+        ObjectSettings {
+            capabilities: self.capabilities,
+            use_ssa: self.use_ssa,
+            adoption: self.adoption,
+            prunes_data: self.prunes_data,
+            recreates: self.recreates,
+            detects_version: self.detects_version,
+            changes: self.changes.clone(),
+            ..ObjectSettings::new(Arc::clone(&self.name))
+        }
+    }
+
     /// Finishes the declaration, of this kind.
     pub(in crate::dependent) fn finish(self, dynamic: K::DynamicType) -> Managed {
         let kind = ResourceType::with::<K>(&dynamic);

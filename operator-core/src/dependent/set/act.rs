@@ -2,7 +2,7 @@
 //!
 //! | the object | its policies | act |
 //! |---|---|---|
-//! | isn't there | it was purged for this content, or is a Job that has succeeded | nothing |
+//! | isn't there | it was purged for this content | nothing |
 //! | isn't there | any | create |
 //! | is going | any | wait for its end |
 //! | is somebody else's | adoption `never`; nobody's: `if-unowned`, `always`; another's: `always`, once per content | refuse, or take over |
@@ -19,7 +19,7 @@ use crate::{resource::Whose, results::Adoption};
 pub(super) struct Live {
     pub(super) whose: Whose,
     pub(super) is_going: bool,
-    /// Whether it isn't as wanted. Of no matter for what isn't the node's.
+    /// Whether it isn't as wanted, or that isn't known: an update compares it itself. Of no matter for what isn't the node's.
     pub(super) differs: bool,
     /// Whether it was taken over before for the same content, and taken back.
     pub(super) was_taken_back: bool,

@@ -3,6 +3,7 @@
 use std::sync::Arc;
 
 use k8s_openapi::apiextensions_apiserver::pkg::apis::apiextensions::v1::CustomResourceDefinition;
+use kube::core::DynamicObject;
 
 use super::{
     engine::SetEngine,
@@ -12,7 +13,6 @@ use crate::{
     dependent::{
         AnyDependent, Capabilities, Declaration, ObjectSettings,
         function::{Erased, Judged},
-        object::Changes,
     },
     resource::{Access, KubeObject, ResourceType},
 };
@@ -44,49 +44,29 @@ impl SetWords {
 }
 
 /// What a node says about all of its objects.
-#[derive(Debug)]
 pub(super) struct SetSettings {
-    pub(super) name: Arc<str>,
-    pub(super) capabilities: Capabilities,
-    pub(super) use_ssa: Option<bool>,
+    /// Of each kind.
+    pub(super) objects: ObjectSettings<DynamicObject>,
     /// What holds for an object that says nothing else.
     pub(super) defaults: Policies,
-    pub(super) prunes_data: bool,
-    pub(super) recreates: bool,
-    pub(super) detects_version: bool,
-    pub(super) changes: Vec<Changes>,
     pub(super) words: SetWords,
 }
 
 /// Declares a dependent with objects of several kinds.
 pub(crate) fn declare_set<K: KubeObject, P: KubeObject>(
-    settings: ObjectSettings<K>,
+    settings: &ObjectSettings<K>,
     words: SetWords,
     judged: Judged,
     dependent: Erased<P>,
 ) -> AnyDependent {
-    // Its objects go in an order of their own, so the garbage collector has no part in it.
-    let capabilities = Capabilities { garbage_collected: false, ..settings.capabilities };
-    let name = Arc::clone(&settings.name);
-    let settings = SetSettings {
-        name: settings.name,
-        capabilities,
-        use_ssa: settings.use_ssa,
-        defaults: Policies {
-            adoption: settings.adoption,
-            reconcile: if capabilities.can_update() {
-                ReconcilePolicy::default()
-            } else {
-                ReconcilePolicy::Once
-            },
-            ..Policies::default()
-        },
-        prunes_data: settings.prunes_data,
-        recreates: settings.recreates,
-        detects_version: settings.detects_version,
-        changes: settings.changes,
-        words,
-    };
+    let mut objects = settings.untyped();
+    // They go in an order of their own, so the garbage collector has no part in it.
+    objects.capabilities.garbage_collected = false;
+    let (name, capabilities) = (Arc::clone(&objects.name), objects.capabilities);
+    let reconcile =
+        if capabilities.can_update() { ReconcilePolicy::default() } else { ReconcilePolicy::Once };
+    let defaults = Policies { adoption: objects.adoption, reconcile, ..Policies::default() };
+    let settings = SetSettings { objects, defaults, words };
     let declaration = Declaration {
         capabilities,
         access: settings.words.access(capabilities),

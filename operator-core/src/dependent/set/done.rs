@@ -1,5 +1,5 @@
-//! What a set has had for its content, and needn't have again: purged objects, and Jobs that have succeeded. They are remembered
-//! like the Jobs of other nodes, in an annotation of the primary, by their content.
+//! What a set has had for its content, and needn't have again: purged objects. They are remembered like the Jobs of other nodes,
+//! in an annotation of the primary, by their content.
 //!
 //! ```text
 //! ready at the end of its wave ─▶ remembered ─▶ deleted ─▶ not made again, until its content changes
@@ -29,11 +29,7 @@ const DIGITS: usize = 16;
 impl WantedObject {
     /// Whether it is remembered once it was there.
     pub(super) fn may_be_over(&self) -> bool {
-        self.policies.purge_order.is_some() || self.is_job()
-    }
-
-    pub(super) fn is_job(&self) -> bool {
-        self.kind.parts() == ("batch", "Job")
+        self.policies.purge_order.is_some()
     }
 
     /// Distinguishes its content from others.
@@ -57,9 +53,7 @@ impl SetEngine {
             return BTreeSet::new();
         }
         let marks = &asked.context.shared().marks;
-        let newest = asked.context.primary();
-        let primary = newest.as_ref().unwrap_or(asked.primary);
-        let remembered = DoneJobs::of(&**primary, marks).of_all(marks);
+        let remembered = DoneJobs::of(&*asked.newest(), marks).of_all(marks);
         let prints = wanted.objects.iter().filter(|object| object.may_be_over()).map(WantedObject::print);
         prints.filter(|print| remembered.contains(print)).collect()
     }
@@ -68,9 +62,7 @@ impl SetEngine {
     pub(super) async fn remember(&self, asked: Asked<'_>, done: &BTreeSet<String>) -> Result<(), BoxError> {
         let (context, by) = (asked.context, Self::done_by(asked));
         let marks = &*context.shared().marks;
-        let newest = context.primary();
-        let primary = newest.as_ref().unwrap_or(asked.primary);
-        if DoneJobs::of(&**primary, marks).of_node(&by) == *done {
+        if DoneJobs::of(&*asked.newest(), marks).of_node(&by) == *done {
             return Ok(());
         }
         let mut change = |state: &dyn Object| {

@@ -6,7 +6,6 @@ use std::{
 };
 
 use futures::FutureExt;
-use kube::core::{ApiResource, DynamicObject};
 use parking_lot::Mutex;
 
 use super::{
@@ -20,16 +19,16 @@ use super::{
 };
 use crate::{
     dependent::{
-        Asked, Deletion, Engine, Error, ObjectSettings,
+        Asked, Deletion, Engine, Error,
         erased::{Answer, Deleted},
         function::Want,
         items::{Items, Work},
-        object::{Changes, Managed},
+        object::{Changes, Managed, OfPrimary},
         question::{Ask, Question},
     },
     event_source::Claimant,
     reconciler::{AnyContext, BoxError},
-    resource::{AnyObject, Draft, KindName, ObjectKey, ResourceType, Whose},
+    resource::{AnyObject, Draft, KindName, Object, ObjectKey, ResourceType, Whose},
     results::{Adoption, Operation, ReconcileResult, Secondary},
 };
 
@@ -73,10 +72,15 @@ impl SetEngine {
         Self { question, settings, claimant, managed: Mutex::default() }
     }
 
+    /// How the annotations of its objects are read.
+    pub(super) fn rules<'r>(&'r self, asked: Asked<'r>) -> Rules<'r> {
+        let marks = asked.context.shared().marks.names();
+        Rules { prefix: marks.prefix(), marks, defaults: &self.settings.defaults }
+    }
+
     /// The wanted objects, computed once.
     async fn wanted(&self, asked: Asked<'_>) -> Result<Arc<Want<Wanted>>, BoxError> {
-        let marks = asked.context.shared().marks.names();
-        let rules = Rules { prefix: marks.prefix(), marks, defaults: &self.settings.defaults };
+        let rules = self.rules(asked);
         let only = self.settings.words.kinds.as_deref();
         let wanted =
             |objects| Wanted::of(objects, &rules, only).map_err(|faults| Error::Faulty { faults }.boxed());
@@ -95,18 +99,16 @@ impl SetEngine {
         if let Some((_, known)) = known.iter().find(|(of, _)| *of == ways) {
             return Arc::clone(known);
         }
-        let set = &self.settings;
-        let mut settings = ObjectSettings::<DynamicObject>::new(Arc::clone(&set.name));
+        let mut settings = self.settings.objects.untyped();
         settings.cluster_scoped = !kind.is_namespaced();
-        settings.capabilities = set.capabilities;
         settings.capabilities.updates = ways.updates;
-        settings.use_ssa = if ways.update == UpdatePolicy::Replace { Some(false) } else { set.use_ssa };
         settings.adoption = ways.adoption;
-        settings.prunes_data = set.prunes_data;
-        settings.recreates = set.recreates;
-        settings.takes_from = if ways.update == UpdatePolicy::SsaOverride { OTHER_TOOLS } else { &[] };
-        settings.detects_version = set.detects_version;
-        let managed = Arc::new(settings.finish(resource_of(kind)));
+        match ways.update {
+            UpdatePolicy::Replace => settings.use_ssa = Some(false),
+            UpdatePolicy::SsaOverride => settings.takes_from = OTHER_TOOLS,
+            UpdatePolicy::SsaMerge | UpdatePolicy::Recreate => {}
+        }
+        let managed = Arc::new(settings.finish(kind.api_resource()));
         known.push((ways, Arc::clone(&managed)));
         managed
     }
@@ -123,14 +125,13 @@ impl SetEngine {
         wanted: &Wanted,
         kinds: &Kinds,
     ) -> Result<ReconcileResult, BoxError> {
-        let before = self.done(asked, wanted);
-        let mut course =
-            Course { items: Items::default(), progress: Progress::default(), done: before, over: 0 };
-        let waits = self.go_through(asked, wanted, kinds, &mut course).await?;
-        let Course { items, progress, done, over } = course;
+        let done = self.done(asked, wanted);
+        let mut course = Course { items: Items::default(), progress: Progress::default(), done, waits: None };
+        let is_whole = self.go_through(asked, wanted, kinds, &mut course).await?;
+        let Course { items, progress, done, waits } = course;
         self.remember(asked, &done).await?;
-        let (all, is_whole) = (wanted.objects.len(), waits.is_none());
-        let result = items.finish()?.desiring(all).over(over);
+        let all = wanted.objects.len();
+        let result = items.finish()?.desiring(all).over(progress.over());
         let mut leaves = false;
         if is_whole && result.failed().is_empty() {
             leaves = self.has_leftovers(asked, wanted, kinds)?;
@@ -138,44 +139,39 @@ impl SetEngine {
                 self.forget_kinds(asked, wanted, kinds).await?;
             }
         }
-        let waits = waits.filter(|reason| !reason.is_empty());
         Ok(result.leaving(leaves).progressing(progress.told(all, waits), is_whole))
     }
 
-    /// Returns why it didn't come to the end, if it didn't: empty if what it has come to says so itself.
+    /// Returns whether it came to the last object.
     async fn go_through(
         &self,
         asked: Asked<'_>,
         wanted: &Wanted,
         kinds: &Kinds,
         course: &mut Course,
-    ) -> Result<Option<String>, BoxError> {
-        let last = wanted.waves.iter().flat_map(|wave| &wave.stages).count();
-        let mut number = 0;
+    ) -> Result<bool, BoxError> {
+        let mut left = wanted.waves.iter().map(|wave| wave.stages.len()).sum::<usize>();
         for wave in &wanted.waves {
             for stage in &wave.stages {
-                number += 1;
+                left -= 1;
                 let mut all = stage.ranks.iter().flatten().filter_map(|at| wanted.objects.get(*at));
-                let waits = all.find_map(|one| kinds.get(&one.kind)?.why_not(&one.kind));
+                course.waits = all.find_map(|one| kinds.get(&one.kind)?.why_not(&one.kind));
                 for rank in &stage.ranks {
                     self.bring_rank_about(asked, wanted, rank, kinds, course).await;
                 }
-                let goes_on = course.items.failures() == 0 && course.progress.is_ready();
-                if waits.is_some() {
-                    return Ok(waits);
+                if course.waits.is_some() {
+                    return Ok(false);
                 }
-                if !goes_on && number < last {
-                    return Ok(Some(String::new()));
-                }
-                if !goes_on {
-                    return Ok(None);
+                if course.items.failures() > 0 || !course.progress.is_ready() {
+                    return Ok(left == 0);
                 }
             }
-            if let Some(why) = self.purge(asked, wanted, &wave.purged, kinds, course).await? {
-                return Ok(Some(why));
+            course.waits = self.purge(asked, wanted, &wave.purged, kinds, course).await?;
+            if course.waits.is_some() {
+                return Ok(false);
             }
         }
-        Ok(None)
+        Ok(true)
     }
 
     /// Brings these about at the same time.
@@ -188,22 +184,18 @@ impl SetEngine {
         course: &mut Course,
     ) {
         let now = asked.context.wall_clock().now();
-        let (progress, done, over) = (Mutex::new(&mut course.progress), &course.done, &mut course.over);
-        let over = Mutex::new(over);
+        let (progress, done) = (Mutex::new(&mut course.progress), &course.done);
         let objects = rank.iter().filter_map(|at| Some((*at, wanted.objects.get(*at)?)));
         let work = objects.filter_map(|(at, object)| {
             let Some(Followed::Shown(managed)) = kinds.get(&object.kind) else { return None };
-            let (progress, over) = (&progress, &over);
+            let progress = &progress;
             let work = async move {
                 let brought = self.bring_one_about(asked, &managed.kind, object, done).await?;
                 match &brought {
                     Some((operation, seen)) => {
                         progress.lock().see(at, (*operation, seen), &object.policies.hints, now);
                     }
-                    None => {
-                        progress.lock().skip(1);
-                        **over.lock() += 1;
-                    }
+                    None => progress.lock().skip(),
                 }
                 Ok(brought)
             };
@@ -220,12 +212,13 @@ impl SetEngine {
         wanted: &WantedObject,
         done: &BTreeSet<String>,
     ) -> Result<Option<(Operation, Secondary)>, BoxError> {
-        let managed = self.managed_as(kind, Ways::of(&wanted.policies));
-        let own =
-            managed.of_primary(asked).map_err(Error::boxed)?.without_fields(&wanted.policies.ignore_fields);
+        let policies = &wanted.policies;
+        let ways = Ways::of(policies);
+        let managed = self.managed_as(kind, ways);
+        let own = managed.of_primary(asked).map_err(Error::boxed)?.without_fields(&policies.ignore_fields);
         let mut draft: Box<dyn Draft> = Box::new(wanted.object.clone());
         let key = wanted.key(kind.is_namespaced(), asked.context.primary_key());
-        for change in &self.settings.changes {
+        for change in &self.settings.objects.changes {
             (change.0)(&mut *draft, asked)?;
         }
         own.completed(&mut *draft, false).map_err(Error::boxed)?;
@@ -234,7 +227,7 @@ impl SetEngine {
                 (kind.clone(), asked.node.to_owned(), ObjectKey::in_meta(draft.meta_mut()));
             return Err(Error::Renamed { kind, node, before: key, after }.boxed());
         }
-        if wanted.policies.reconcile == ReconcilePolicy::OnObjectOrComponentChange {
+        if policies.reconcile == ReconcilePolicy::OnObjectOrComponentChange {
             let generation = asked.primary.meta().generation.unwrap_or_default().to_string();
             let name = asked.context.shared().marks.names().component_generation();
             draft.meta_mut().annotations.get_or_insert_default().insert(name, generation);
@@ -242,41 +235,51 @@ impl SetEngine {
         let desired = own.marked(draft).map_err(Error::boxed)?;
         let actual = own.there(&key).map_err(Error::boxed)?;
         let is_over = wanted.may_be_over() && done.contains(&wanted.print());
-        let place = asked.context.scope().slot(self.question.place);
-        let (name, print) = (wanted.told(), wanted.print());
-        let was_taken = |taken: &mut Taken| taken.0.get(&name) == Some(&print);
-        let live = match &actual {
-            None => None,
-            Some(actual) => Some(Live {
-                whose: own.whose_wanted(&**actual),
-                is_going: actual.meta().deletion_timestamp.is_some(),
-                differs: own.differs(&*desired, &**actual).map_err(Error::boxed)?,
-                was_taken_back: wanted.policies.adoption == Adoption::Always
-                    && place.look(was_taken) == Some(true),
-            }),
-        };
-        match (act(live, &wanted.policies, is_over), actual) {
+        let live = actual.as_ref().map(|actual| self.judged(asked, &own, wanted, (&*desired, &**actual)));
+        let live = live.transpose().map_err(Error::boxed)?;
+        let is_foreign = live.is_some_and(|live| live.whose == Whose::Foreign);
+        match (act(live, policies, is_over), actual) {
             (Act::Nothing, None) => Ok(None),
             (Act::Update(UpdatePolicy::Recreate), Some(actual)) => {
                 own.remove_and_note(&actual).await.map_err(Error::boxed)?;
                 Ok(Some((Operation::Deleted, managed.secondary(actual))))
             }
-            (Act::Refuse, actual) if wanted.policies.adoption == Adoption::Always => {
-                // Two owners would take it from each other for ever.
-                let ways = Ways { adoption: Adoption::Never, ..Ways::of(&wanted.policies) };
-                let managed = self.managed_as(kind, ways);
+            // Two owners would take it from each other for ever.
+            (Act::Refuse, actual) if policies.adoption == Adoption::Always => {
+                let managed = self.managed_as(kind, Ways { adoption: Adoption::Never, ..ways });
                 let own = managed.of_primary(asked).map_err(Error::boxed)?;
                 let done = own.bring_about(&*desired, actual).await.map_err(Error::boxed)?;
                 Ok(done.map(|(operation, object)| (operation, managed.secondary(object))))
             }
-            (act, actual) => {
-                if act == Act::TakeOver && wanted.policies.adoption == Adoption::Always {
-                    place.change(|taken: &mut Taken| taken.0.insert(name, print));
-                }
+            (_, actual) => {
                 let done = own.bring_about(&*desired, actual).await.map_err(Error::boxed)?;
+                if is_foreign && policies.adoption == Adoption::Always {
+                    let taken = |taken: &mut Taken| taken.0.insert(wanted.told(), wanted.print());
+                    asked.context.scope().slot(self.question.place).change(taken);
+                }
                 Ok(done.map(|(operation, object)| (operation, managed.secondary(object))))
             }
         }
+    }
+
+    /// An object that exists, as far as that has to be known before it is written: an update compares it itself.
+    fn judged(
+        &self,
+        asked: Asked<'_>,
+        own: &OfPrimary<'_>,
+        wanted: &WantedObject,
+        (desired, actual): (&dyn Object, &dyn Object),
+    ) -> Result<Live, Error> {
+        let whose = own.whose_wanted(actual);
+        let is_recreated = wanted.policies.update == UpdatePolicy::Recreate;
+        let place = asked.context.scope().slot(self.question.place);
+        let was_taken = |taken: &mut Taken| taken.0.get(&wanted.told()) == Some(&wanted.print());
+        Ok(Live {
+            whose,
+            is_going: actual.meta().deletion_timestamp.is_some(),
+            differs: !is_recreated || matches!(whose, Whose::Mine { .. }) && own.differs(desired, actual)?,
+            was_taken_back: whose == Whose::Foreign && place.look(was_taken) == Some(true),
+        })
     }
 
     /// Removes what was needed only until now. Returns what is still there.
@@ -332,28 +335,34 @@ impl SetEngine {
         wanted: &Wanted,
         kinds: &Kinds,
     ) -> Result<Made, BoxError> {
-        let mut keys = BTreeSet::new();
+        let mut keys = BTreeMap::<_, BTreeSet<_>>::new();
         for object in &wanted.objects {
             if let Some(Followed::Shown(managed)) = kinds.get(&object.kind) {
                 let key = object.key(managed.kind.is_namespaced(), asked.context.primary_key());
-                keys.insert((object.kind.clone(), key));
+                keys.entry(&object.kind).or_default().insert(key);
             }
         }
-        let mut made = self.made(asked, kinds)?;
-        for (managed, objects) in &mut made {
-            let name = KindName::of(&managed.kind);
-            objects.retain(|object| !keys.contains(&(name.clone(), ObjectKey::in_meta(object.meta()))));
-        }
-        Ok(made)
+        self.made_but(asked, kinds, &|kind, key| keys.get(kind).is_some_and(|keys| keys.contains(key)))
     }
 
     /// The objects that the node has made.
     pub(super) fn made(&self, asked: Asked<'_>, kinds: &Kinds) -> Result<Made, BoxError> {
+        self.made_but(asked, kinds, &|_, _| false)
+    }
+
+    /// The same without those of these kinds with these keys.
+    fn made_but(
+        &self,
+        asked: Asked<'_>,
+        kinds: &Kinds,
+        is_wanted: &dyn Fn(&KindName, &ObjectKey) -> bool,
+    ) -> Result<Made, BoxError> {
         let mut made = Made::new();
-        for followed in kinds.values() {
+        for (kind, followed) in kinds {
             if let Followed::Shown(managed) = followed {
                 let own = managed.of_primary(asked).map_err(Error::boxed)?;
-                made.push((Arc::clone(managed), own.removable().map_err(Error::boxed)?));
+                let objects = own.removable_but(&|key| is_wanted(kind, key)).map_err(Error::boxed)?;
+                made.push((Arc::clone(managed), objects));
             }
         }
         Ok(made)
@@ -369,22 +378,13 @@ struct Course {
     progress: Progress,
     /// The prints of what was there, and needn't be there again.
     done: BTreeSet<String>,
-    over: usize,
-}
-
-pub(super) fn resource_of(kind: &ResourceType) -> ApiResource {
-    ApiResource {
-        group: kind.group().to_owned(),
-        version: kind.version().to_owned(),
-        api_version: kind.api_version(),
-        kind: kind.kind().to_owned(),
-        plural: kind.plural().to_owned(),
-    }
+    /// What the rest waits for, unless what it has come to says so itself.
+    waits: Option<String>,
 }
 
 impl Engine for SetEngine {
     fn add_change(&mut self, change: Changes) -> bool {
-        self.settings.changes.push(change);
+        self.settings.objects.changes.push(change);
         true
     }
 
@@ -426,7 +426,7 @@ impl Engine for SetEngine {
 
     fn delete<'r>(&'r self, asked: Asked<'r>) -> Answer<'r, Deleted> {
         async move {
-            if !self.settings.capabilities.can_delete() {
+            if !self.settings.objects.capabilities.can_delete() {
                 return Ok(Deleted::NOTHING);
             }
             let kinds = self.known_kinds(asked).await?;

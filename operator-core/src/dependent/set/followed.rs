@@ -69,10 +69,16 @@ impl SetEngine {
             let found = match source {
                 None => Followed::Absent,
                 Some((managed, None)) => Followed::Shown(managed),
-                Some((managed, Some(Ok(late)))) => {
-                    let shown = late.shown(asked.context.scope(), PATIENCE).await;
-                    shown.map_or_else(Followed::Syncing, |()| Followed::Shown(managed))
-                }
+                Some((managed, Some(Ok(late)))) => match late.shown(asked.context.scope(), PATIENCE).await {
+                    Ok(()) => Followed::Shown(managed),
+                    Err(trouble) => {
+                        if trouble.is_failure {
+                            let (discovery, _) = asked.context.shared().workflows.discovery()?;
+                            discovery.doubt(name.parts().0).await;
+                        }
+                        Followed::Syncing(trouble)
+                    }
+                },
                 Some((_, Some(Err(trouble)))) => Followed::Syncing(trouble),
             };
             followed.insert(name, found);
@@ -113,10 +119,7 @@ impl SetEngine {
     /// The kinds that the primary names for the node.
     pub(super) fn named(&self, asked: Asked<'_>) -> BTreeSet<KindName> {
         let marks = &asked.context.shared().marks;
-        let newest = asked.context.primary();
-        let of =
-            |primary: &dyn Object| MadeKinds::of(primary, marks).of_node(&label_value(asked.node), marks);
-        newest.map_or_else(|| of(&**asked.primary), |primary| of(&*primary))
+        MadeKinds::of(&*asked.newest(), marks).of_node(&label_value(asked.node), marks)
     }
 
     /// The same with those that it has named before, as far as this process knows.

@@ -10,10 +10,10 @@ use kube::{
 };
 
 use super::{
-    engine::{Made, SetEngine, resource_of},
+    engine::{Made, SetEngine},
     followed::Kinds,
     kinds::{Defined, Ordered, is_definition},
-    policies::{Policies, Reading, Rules},
+    policies::{Policies, Reading},
     removal::{Fate, Unwanted, fates, removal},
     wanted::Wanted,
 };
@@ -40,8 +40,7 @@ pub(super) struct Going {
 impl SetEngine {
     /// What becomes of these objects, without those that stay as they are.
     pub(super) fn going(&self, asked: Asked<'_>, made: Made, why: Unwanted) -> Vec<Going> {
-        let names = asked.context.shared().marks.names();
-        let rules = Rules { prefix: names.prefix(), marks: names, defaults: &self.settings.defaults };
+        let rules = self.rules(asked);
         let all = made.into_iter().flat_map(|(managed, objects)| {
             objects.into_iter().map(move |object| (Arc::clone(&managed), object))
         });
@@ -53,12 +52,12 @@ impl SetEngine {
         });
         let mut going: Vec<_> = going.collect();
         let ordered: Vec<_> = going.iter().map(Going::ordered).collect();
-        let fates = fates(&ordered, |at| unread[at].is_some(), why, self.settings.prunes_data);
+        let fates = fates(&ordered, |at| unread[at].is_some(), why, self.settings.objects.prunes_data);
         drop(ordered);
         for ((one, fate), unread) in going.iter_mut().zip(fates).zip(unread) {
             one.fate = fate;
             if fate == Fate::Left && one.object.meta().deletion_timestamp.is_none() {
-                let keeps_data = why == Unwanted::Pruned && !self.settings.prunes_data;
+                let keeps_data = why == Unwanted::Pruned && !self.settings.objects.prunes_data;
                 one.warn(unread.as_deref(), keeps_data);
             }
         }
@@ -110,13 +109,12 @@ impl SetEngine {
         for one in going.iter().filter(|one| one.fate == Fate::Deleted) {
             let Some(Defined::Kind { group, kind }) = one.defines() else { continue };
             let name = KindName::new(&group, &kind);
-            let Some(kind) = self.served(asked, &name, None).await? else { continue };
             let watch = format!("foreign {} of {}", name.as_str(), asked.context.primary_key());
-            let foreign = match blocked.is_none() {
-                true => first_foreign(asked, &kind).await?,
-                false => None,
+            let found = match self.served(asked, &name, None).await?.filter(|_| blocked.is_none()) {
+                Some(kind) => first_foreign(asked, &kind).await?.map(|foreign| (kind, foreign)),
+                None => None,
             };
-            let Some(foreign) = foreign else {
+            let Some((kind, foreign)) = found else {
                 asked.context.event_sources().remove(&watch);
                 continue;
             };
@@ -132,7 +130,7 @@ impl SetEngine {
     /// Triggers the primary when objects of that kind change.
     fn watch_foreign(&self, asked: Asked<'_>, kind: &ResourceType, name: String) -> Result<(), BoxError> {
         let primary = asked.context.primary_key().clone();
-        let source = InformerEventSource::<DynamicObject>::of_type(resource_of(kind)).name(name);
+        let source = InformerEventSource::<DynamicObject>::of_type(kind.api_resource()).name(name);
         let source = source.metadata_only().map_to_primary(move |_| vec![primary.clone()]);
         let source = if kind.is_namespaced() { source } else { source.cluster_scoped() };
         let sources = asked.context.shared().sources.conditional();
@@ -201,7 +199,7 @@ async fn first_foreign(asked: Asked<'_>, kind: &ResourceType) -> Result<Option<O
     let shared = asked.context.shared();
     let uid = asked.primary.meta().uid.as_deref().unwrap_or_default();
     let selector = format!("{}!={}", shared.marks.names().owner(), label_value(uid));
-    let all = Api::<DynamicObject>::all_with(shared.clients.reads.clone(), &resource_of(kind));
+    let all = Api::<DynamicObject>::all_with(shared.clients.reads.clone(), &kind.api_resource());
     match all.list_metadata(&ListParams::default().labels(&selector).limit(1)).await {
         Ok(found) => Ok(found.items.first().map(|object| ObjectKey::in_meta(&object.metadata))),
         Err(kube::Error::Api(status)) if status.code == 404 => Ok(None),

@@ -13,14 +13,21 @@ use crate::{
 #[derive(Default)]
 pub(super) struct Progress {
     ready: usize,
+    /// Those that needn't exist.
+    over: usize,
     /// With its position. One that has failed comes first.
     first: Option<(usize, String, Kstatus)>,
 }
 
 impl Progress {
-    /// Counts objects that needn't exist.
-    pub(super) fn skip(&mut self, over: usize) {
-        self.ready += over;
+    /// Counts an object that needn't exist.
+    pub(super) fn skip(&mut self) {
+        self.over += 1;
+    }
+
+    /// The number of those.
+    pub(super) fn over(&self) -> usize {
+        self.over
     }
 
     /// Counts the object at this position, after this was done about it.
@@ -31,14 +38,16 @@ impl Progress {
         hints: &Hints,
         now: Timestamp,
     ) {
-        let status = match object.to_json() {
-            _ if operation == Operation::Deleted => Kstatus {
+        let is_plain = object.has_no_status() && *hints == Hints::default();
+        let status = if operation == Operation::Deleted {
+            Kstatus {
                 status: Status::Terminating,
                 reason: "Recreated".into(),
                 message: "is deleted, and made anew when it is gone".to_owned(),
-            },
-            Some(json) if !object.has_no_status() || *hints != Hints::default() => judged(&json, hints, now),
-            _ => Kstatus::without_status(),
+            }
+        } else {
+            let json = if is_plain { None } else { object.to_json() };
+            json.map_or_else(Kstatus::without_status, |json| judged(&json, hints, now))
         };
         if status.is_current() {
             self.ready += 1;
@@ -58,7 +67,7 @@ impl Progress {
 
     /// In words, of so many; what isn't ready may wait for this reason.
     pub(super) fn told(self, of: usize, waits: Option<String>) -> Kstatus {
-        let count = format!("{}/{of} ready", self.ready);
+        let count = format!("{}/{of} ready", self.ready + self.over);
         match (self.first, waits) {
             (Some((_, object, status)), _) => {
                 Kstatus { message: format!("{count}; {object}: {}", status.message), ..status }

@@ -84,21 +84,23 @@ impl Definition {
 
     /// Whether objects of that kind are served because of it.
     pub(super) fn serves(&self, kind: &ResourceType) -> bool {
-        let version = |version: &Version| version.served && version.name == kind.version();
-        self.spec.group == kind.group()
-            && self.spec.names.kind == kind.kind()
-            && self.spec.versions.iter().any(version)
-            && self.is_established()
+        self.spec.group == kind.group() && self.offered(Some(kind.version()), kind.kind()).is_some()
     }
 
     /// That kind, in this version or else the first one, if objects of it are served because of it.
     pub(super) fn served(&self, version: Option<&str>, kind: &str) -> Option<ResourceType> {
-        let Spec { group, scope, names, versions } = &self.spec;
-        let is_it = |one: &&Version| one.served && version.is_none_or(|version| version == one.name);
-        let version = versions.iter().find(is_it).filter(|_| names.kind == kind && self.is_established())?;
-        let named = ApiResource::from_gvk(&GroupVersionKind::gvk(group, &version.name, kind));
+        let Spec { group, scope, names, .. } = &self.spec;
+        let version = &self.offered(version, kind)?.name;
+        let named = ApiResource::from_gvk(&GroupVersionKind::gvk(group, version, kind));
         let kind = ResourceType::from(&ApiResource { plural: names.plural.clone(), ..named });
         Some(if scope == "Cluster" { kind.cluster_scoped() } else { kind })
+    }
+
+    /// This version, or else the first one, in which objects of that kind are served.
+    fn offered(&self, version: Option<&str>, kind: &str) -> Option<&Version> {
+        let is_it = |one: &&Version| one.served && version.is_none_or(|version| version == one.name);
+        let is_served = self.spec.names.kind == kind && self.is_established();
+        self.spec.versions.iter().find(is_it).filter(|_| is_served)
     }
 
     /// The part that decides the answers: the versions that are served; `None` while it isn't established.

@@ -227,18 +227,22 @@ impl Discovery {
             let are_known = self.definitions_known(subscriber).await.is_ok();
             let of_group = self.0.definitions.by_index(BY_GROUP, group);
             if are_known && !of_group.is_empty() {
-                // The server lists the kinds of definitions, too: they must not outlive them here.
-                self.0.listed.lock().await.forget(group);
+                self.0.listed.lock().await.note_defined(group);
                 return Ok(of_group.iter().find_map(|found| found.served(version, kind)));
             }
         }
         let (mut listed, now) = (self.0.listed.lock().await, self.0.environment.now());
-        if listed.get(group, version, kind).is_none() && listed.is_due(now) {
+        if listed.get(group, version, kind).is_none() && listed.is_due(group, now) {
             let asked = listed.ask(&self.0.clients.direct, group, now).await;
             let group_version = group.to_owned();
             asked.map_err(|error| DiscoveryError::Kinds { group_version, source: Box::new(error) })?;
         }
         Ok(listed.get(group, version, kind).cloned())
+    }
+
+    /// A kind that was found can't be listed: what the server has said about its group isn't kept any longer.
+    pub(crate) async fn doubt(&self, group: &str) {
+        self.0.listed.lock().await.forget(group);
     }
 
     /// When the current question for a kind's group was asked, and its answer. A valid answer isn't requested again.

@@ -11,7 +11,7 @@ use super::objects::completed;
 use crate::{
     environment::Environment,
     resource::{ObjectKey, ResourceType},
-    testing::{Controllers, InProcessServer, faults::RequestTarget, manifests::api_resource},
+    testing::{Controllers, InProcessServer, faults::RequestTarget},
 };
 
 /// The field manager of a primary without managed fields.
@@ -60,7 +60,7 @@ impl World {
             Self { server, manager: manager.to_owned(), kinds, lacks, resources, writes: Mutex::default() };
         for kind in &world.kinds {
             let scope = if kind.is_namespaced() { Scope::Namespaced } else { Scope::Cluster };
-            world.server.serve(&api_resource(kind), &scope);
+            world.server.serve(&kind.api_resource(), &scope);
         }
         world
     }
@@ -68,7 +68,7 @@ impl World {
     /// From now on, the kinds that the cluster lacks aren't served. Before, they could be listed.
     pub(super) fn withdraw(&self) {
         for kind in self.kinds.iter().filter(|kind| !self.serves(kind)) {
-            self.server.withdraw(&api_resource(kind));
+            self.server.withdraw(&kind.api_resource());
         }
     }
 

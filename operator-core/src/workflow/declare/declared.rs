@@ -430,7 +430,7 @@ impl<P: KubeObject, S: Shape, K> Node<P, S, K> {
         let Self { mut said, kind, dependent, judged, mut settings, set, .. } = self;
         let Some(kind) = S::kind_of(kind) else {
             settings.name = said.name();
-            return said.finish(declare_set(settings, set, judged, dependent));
+            return said.finish(declare_set(&settings, set, judged, dependent));
         };
         if said.needs_its_kind {
             said.needs(Served::of(ResourceType::with::<S::Item>(&kind)));
