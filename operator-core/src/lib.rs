@@ -138,7 +138,7 @@ pub use cache::scopes::WatchScope;
 pub use controller::{builder::ControllerBuilder, declaration::Controller, into::ControllerConfiguration};
 pub use dependent::function::{
     dependent::Dependent,
-    wanted::{Many, Mixed, One},
+    wanted::{FindObject, Many, Mixed, One},
 };
 pub use error::{BoxError, Permanent, Waiting};
 pub use event_source::{

@@ -3,7 +3,7 @@
 #[doc(no_inline)]
 pub use crate::{
     controller::{builder::ControllerBuilder, declaration::Controller, into::ControllerConfiguration},
-    dependent::{Deletion, External, Read, Records, Token, want::Want},
+    dependent::{Deletion, External, Read, Records, Token, function::wanted::FindObject as _, want::Want},
     error::Permanent,
     event_source::informer::InformerEventSource,
     operator::{builder::OperatorBuilder, lifecycle::Operator},

@@ -57,7 +57,8 @@ pub use function::read::Read;
 pub use object::Adoption;
 pub(crate) use object::{Changes, Judge, ObjectSettings, OncePer, forget_departed, retired, settings};
 pub use record::{External, Found, NotMade, Pushes, Records, Token, Wants};
-pub(crate) use set::{SetWords, declare_set};
+pub use set::objects::Pushed;
+pub(crate) use set::{FormerSets, SetWords, declare_set};
 #[cfg(feature = "testing")]
 pub(crate) use system::PERMIT;
 pub use system::System;

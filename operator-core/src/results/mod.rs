@@ -34,6 +34,7 @@ pub use latest::NodeStatus;
 pub(crate) use leaving::Leaving;
 pub(crate) use result::{NOT_COME_TO, WorkflowResult};
 pub use result::{NodeResult, Unwanted};
+pub(crate) use secondary::Progress;
 pub use secondary::{ReconcileResult, Secondary};
 pub use token::Token;
 pub use workflow_error::WorkflowError;

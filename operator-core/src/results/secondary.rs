@@ -152,8 +152,18 @@ pub struct ReconcileResult {
     leaves: bool,
     /// Whether it isn't known yet if it is there.
     is_unknown: bool,
-    /// How far resources of several kinds are together, and whether the dependent has come to the last of them.
-    progress: Option<Box<(Kstatus, bool)>>,
+    /// How far resources of several kinds are together.
+    progress: Option<Box<Progress>>,
+}
+
+/// How far resources of several kinds are together.
+#[derive(Clone, Debug)]
+pub(crate) struct Progress {
+    pub(crate) told: Kstatus,
+    /// Whether the dependent has come to the last of them.
+    pub(crate) is_whole: bool,
+    /// Those that aren't ready, and why.
+    pub(crate) unready: Vec<(Secondary, Kstatus)>,
 }
 
 impl ReconcileResult {
@@ -207,14 +217,20 @@ impl ReconcileResult {
         self
     }
 
-    /// With how far they are together, if the dependent knows, and whether it has come to the last of them.
-    pub(crate) fn progressing(mut self, progress: Kstatus, is_whole: bool) -> Self {
-        self.progress = Some(Box::new((progress, is_whole)));
+    /// With how far they are together, if the dependent knows.
+    pub(crate) fn progressing(mut self, progress: Progress) -> Self {
+        self.progress = Some(Box::new(progress));
         self
     }
 
-    /// How far they are together, if the dependent knows, and whether it has come to the last of them.
-    pub(crate) fn progress(&self) -> Option<&(Kstatus, bool)> {
+    /// The objects of a node with several kinds that aren't ready yet, in no order, and why.
+    #[must_use]
+    pub fn unready(&self) -> &[(Secondary, Kstatus)] {
+        self.progress.as_deref().map_or(&[], |progress| &progress.unready)
+    }
+
+    /// How far they are together, if the dependent knows.
+    pub(crate) fn progress(&self) -> Option<&Progress> {
         self.progress.as_deref()
     }
 

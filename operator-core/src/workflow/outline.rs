@@ -38,6 +38,8 @@ pub(crate) struct Outline {
     pub(super) endings: Vec<Ending>,
     /// Whether the objects of each node are created and never changed, in the same order.
     pub(super) frozen: Vec<bool>,
+    /// Whether each node has objects of several kinds, in the same order.
+    pub(super) mixed: Vec<bool>,
     pub(super) groups: Vec<OutlinedGroup>,
 }
 
@@ -103,11 +105,14 @@ impl Outline {
                 goes.push(other);
             }
         }
-        let names = |nodes: &mut dyn Iterator<Item = NodeId>| {
-            nodes.map(|node| format!("  {}\n", self.graph.name(node))).collect::<String>()
+        let line = |node: NodeId| {
+            let is_mixed = self.mixed.get(node.index()).is_some_and(|mixed| *mixed);
+            let all =
+                if is_mixed { " (all of its objects, with definitions, claims and namespaces)" } else { "" };
+            format!("  {}{all}\n", self.graph.name(node))
         };
         let mut text = format!("if {name} isn't wanted, this is removed, one after the other:\n");
-        text += &names(&mut goes.iter().rev().copied());
+        text.extend(goes.iter().rev().map(|node| line(*node)));
         let stays = self.graph.transitive_dependents_of(node);
         let mut stays = stays.into_iter().filter(|other| !goes.contains(other)).peekable();
         if stays.peek().is_some() {
@@ -203,6 +208,7 @@ mod tests {
             conditions,
             endings: vec![Ending::Deleted { awaited: false }; 4],
             frozen,
+            mixed: vec![false, true, false, false],
             groups: Vec::new(),
         }
     }
@@ -211,7 +217,7 @@ mod tests {
     #[cfg(feature = "cli")]
     fn what_else_goes_and_what_stays_is_told() {
         let base = outline().removes("base").expect("it is a node");
-        let expected = "if base isn't wanted, this is removed, one after the other:\n  html\n  base\n\
+        let expected = "if base isn't wanted, this is removed, one after the other:\n  html (all of its objects, with definitions, claims and namespaces)\n  base\n\
             once this was brought about without it:\n  web (is never changed, and may go on naming what is removed)\n";
         assert_eq!(base, expected);
         let web = outline().removes("web").expect("it is a node");

@@ -1,11 +1,13 @@
 //! A function that returns objects of several kinds: they are one node, applied in an order, watched, pruned and removed.
 
 mod book;
+mod jobs;
 mod life;
 mod many;
 mod policies;
 mod stages;
 mod trouble;
+mod upgrade;
 
 use integration_tests::prelude::*;
 use k8s_openapi::{api::core::v1::Service, apimachinery::pkg::apis::meta::v1::ObjectMeta};
@@ -13,8 +15,12 @@ use operator_core::{Objects, testing::Settled};
 
 /// A config map or a secret for each word, by its first letter, and a service account of which nobody knows a status.
 fn addon(primary: &TestResource) -> Objects {
+    objects_of(&primary.spec.value)
+}
+
+fn objects_of(words: &str) -> Objects {
     let mut objects = Objects::new();
-    for word in primary.spec.value.split_whitespace() {
+    for word in words.split_whitespace() {
         let mut metadata = named(word);
         metadata.annotations = Some([("length".to_owned(), word.len().to_string())].into());
         match word.as_bytes()[0] {

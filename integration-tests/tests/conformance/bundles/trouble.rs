@@ -1,7 +1,7 @@
 //! What others do to a set, and how it goes on.
 
 use integration_tests::prelude::*;
-use operator_core::{Objects, Wire as _, dependent::Adoption};
+use operator_core::{BoxError, Objects, Wire as _, dependent::Adoption};
 
 use super::{addon, done, named};
 
@@ -112,6 +112,52 @@ async fn fields_that_kubectl_has_made_go_where_the_policy_says_so() -> Result<()
     assert_eq!(data().await?, ["ours"], "what kubectl has made is ours, and isn't wanted");
     let asked = json!({ "metadata": { "annotations": { "operator-core.io/requested-at": "1" } } });
     scene.patch("one", asked).await?;
+    assert!(operator.settled().await?.requests.is_empty());
+    Ok(())
+}
+
+/// As `kubectl get -o yaml` shows it.
+fn exported(primary: &TestResource) -> Result<Objects, BoxError> {
+    Ok(Objects::from_yaml(&format!(
+        "
+apiVersion: v1
+kind: Secret
+metadata:
+  name: exported
+  uid: 5cba7b3e-0000-0000-0000-000000000000
+  resourceVersion: '17'
+  generation: 4
+  creationTimestamp: '2026-01-01T00:00:00Z'
+  managedFields: [{{manager: kubectl, operation: Update, apiVersion: v1, fieldsType: FieldsV1, fieldsV1: {{}}}}]
+stringData: {{password: {}}}
+",
+        primary.spec.value
+    ))?)
+}
+
+#[operator_test]
+async fn a_manifest_that_was_exported_is_applied_and_texts_of_a_secret_are_compared() -> Result<()> {
+    let scene = Scene::new("bundles-exported").await?;
+    let (script, _) = looking_on::<TestResource>();
+    let controller = || script.controller().workflow((exported,)).namespaces([&scene.namespace]);
+    let operator = scene.start(controller()).await?;
+    scene.create("one", "a").await?;
+    assert!(done(&operator.settled().await?).contains(&"PATCH secrets/exported -> 201".to_owned()));
+    let secrets = scene.api::<Secret>();
+    let password = async || {
+        let data = secrets.get("exported").await?.data.unwrap_or_default();
+        Ok::<_, anyhow::Error>(data.into_values().map(|value| value.0).collect::<Vec<_>>())
+    };
+    assert_eq!(password().await?, [b"a"]);
+    let other = json!({ "stringData": { "password": "theirs" } });
+    secrets.patch("exported", &PatchParams::default(), &Patch::Merge(other)).await?;
+    assert_eq!(operator.settled().await?.written(), ["PATCH secrets/exported -> 200"]);
+    assert_eq!(password().await?, [b"a"]);
+    scene.patch("one", json!({ "spec": { "value": "b" } })).await?;
+    assert_eq!(operator.settled().await?.written(), ["PATCH secrets/exported -> 200"]);
+    assert_eq!(password().await?, [b"b"]);
+    operator.stop().await;
+    let operator = scene.start(controller()).await?;
     assert!(operator.settled().await?.requests.is_empty());
     Ok(())
 }

@@ -2,11 +2,14 @@
 
 use std::{error::Error as StdError, marker::PhantomData, sync::Arc};
 
-use kube::core::{ApiResource, DynamicObject};
+use kube::core::{ApiResource, DynamicObject, TypeMeta};
 
 use super::{KindOf, OfType, Want};
 use crate::{
-    dependent::{question::Drafts, set::objects::Objects},
+    dependent::{
+        question::Drafts,
+        set::objects::{Objects, is_called},
+    },
     reconciler::BoxError,
     resource::KubeObject,
     results::Secondary,
@@ -83,7 +86,28 @@ impl Shape for Mixed {
     }
 
     fn seen(objects: &[Secondary]) -> Vec<Arc<DynamicObject>> {
-        objects.iter().filter_map(Secondary::get).collect()
+        let typed = |one: &Secondary| {
+            let mut object = one.get::<DynamicObject>()?;
+            // One from a list doesn't say what it is.
+            if let Some(kind) = one.kind().filter(|_| object.types.is_none()) {
+                let types = TypeMeta { api_version: kind.api_version(), kind: kind.kind().to_owned() };
+                Arc::make_mut(&mut object).types = Some(types);
+            }
+            Some(object)
+        };
+        objects.iter().filter_map(typed).collect()
+    }
+}
+
+/// Objects of several kinds that exist, as `run.get(addon)` and `cx.seen(addon)` return them.
+pub trait FindObject {
+    /// The first object with this version, kind and name, in whatever namespace: `find("apps/v1", "Deployment", "web")`.
+    fn find(&self, api_version: &str, kind: &str, name: &str) -> Option<&Arc<DynamicObject>>;
+}
+
+impl FindObject for [Arc<DynamicObject>] {
+    fn find(&self, api_version: &str, kind: &str, name: &str) -> Option<&Arc<DynamicObject>> {
+        self.iter().find(|object| is_called(object, api_version, kind, name))
     }
 }
 

@@ -17,8 +17,8 @@ mod written;
 pub use crate::results::Adoption;
 pub(in crate::dependent) use engine::ObjectEngine;
 use jobs::Jobs;
-pub(in crate::dependent) use jobs::annotate;
 pub(crate) use jobs::forget_departed;
+pub(in crate::dependent) use jobs::{annotate, done_live};
 pub(in crate::dependent) use remove::holds_data;
 pub(crate) use remove::retired;
 pub(in crate::dependent) use settings::Managed;
@@ -61,7 +61,8 @@ impl Managed {
         let node = label_value(asked.node);
         let marks = Marks {
             of: &shared.marks,
-            beside: !shared.marks.has_node(&node),
+            // A former node was a declared one when it existed.
+            beside: !self.is_former && !shared.marks.has_node(&node),
             node,
             owner_value: label_value(uid),
             owner,

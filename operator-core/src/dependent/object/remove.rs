@@ -24,7 +24,7 @@ use crate::{
     },
     operations::{Removed, live},
     reconciler::{BoxError, MemoKey, Wants},
-    resource::{AnyObject, KubeObject, Object, ObjectKey, label_value},
+    resource::{AnyObject, KubeObject, MadeKinds, Object, ObjectKey, label_value},
     results::{Leaving, ReconcileResult, Secondary},
 };
 
@@ -141,7 +141,10 @@ impl OfPrimary<'_> {
 
     /// Of these objects, which the node no longer wants, those that no other node wants; and what stays because it isn't
     /// known whether another node wants it, in words.
-    pub(super) fn without_others(&self, mut all: Vec<AnyObject>) -> (Vec<AnyObject>, Option<String>) {
+    pub(in crate::dependent) fn without_others(
+        &self,
+        mut all: Vec<AnyObject>,
+    ) -> (Vec<AnyObject>, Option<String>) {
         let mut kept = Vec::new();
         all.retain(|object| match self.is_wanted_by_others(&**object) {
             Ok(wanted) => !wanted,
@@ -212,9 +215,11 @@ impl OfPrimary<'_> {
     /// Deletes the leftovers of nodes that the controller no longer has: those of `node`, or of all such nodes without
     /// it. Returns the number of these objects.
     pub(super) async fn prune(&self, node: Option<&str>, pruning: Pruning<'_>) -> Result<usize, Error> {
+        // What nodes with several kinds have left goes in an order of its own.
+        let sets = MadeKinds::of(&*self.asked.newest(), self.marks.of);
         let former = |object: &dyn Object| {
             let by = self.marks.former_node(object.meta());
-            by.is_some_and(|by| node.is_none_or(|node| node == by))
+            by.is_some_and(|by| node.map_or_else(|| !sets.has(by, self.marks.of), |node| node == by))
         };
         let mut removed = 0;
         // An object that was found to be as desired is wanted by an existing node.
@@ -280,6 +285,7 @@ struct FormerNode(Managed);
 pub(crate) fn retired<K: KubeObject>(name: &str, dynamic: &K::DynamicType) -> AnyDependent {
     let mut settings = ObjectSettings::<K>::new(name.into());
     settings.capabilities = Capabilities { deletes: true, ..Capabilities::READ_ONLY };
+    settings.is_former = true;
     let managed = settings.finish(dynamic.clone());
     AnyDependent::new(name, managed.declaration(), FormerNode(managed))
 }
@@ -300,9 +306,7 @@ impl Engine for FormerNode {
     fn prune<'r>(&'r self, asked: Asked<'r>, pruning: Pruning<'r>) -> Answer<'r, usize> {
         async move {
             let node = label_value(asked.node);
-            let mut of_primary = self.0.of_primary(asked).map_err(Error::boxed)?;
-            // The node was a declared one when it existed.
-            of_primary.marks.beside = false;
+            let of_primary = self.0.of_primary(asked).map_err(Error::boxed)?;
             of_primary.prune(Some(&node), pruning).await.map_err(Error::boxed)
         }
         .boxed()

@@ -39,6 +39,8 @@ pub(crate) struct ObjectSettings<K: KubeObject> {
     pub(crate) annotations: Option<MappingAnnotations>,
     /// Whether its objects keep the ids of records.
     pub(in crate::dependent) keeps_ids: bool,
+    /// Whether it stands for nodes that the controller no longer has.
+    pub(in crate::dependent) is_former: bool,
 }
 
 impl<K: KubeObject> ObjectSettings<K> {
@@ -60,6 +62,7 @@ impl<K: KubeObject> ObjectSettings<K> {
             changes: Vec::new(),
             annotations: None,
             keeps_ids: false,
+            is_former: false,
         }
     }
 
@@ -74,6 +77,7 @@ impl<K: KubeObject> ObjectSettings<K> {
             recreates: self.recreates,
             detects_version: self.detects_version,
             changes: self.changes.clone(),
+            is_former: self.is_former,
             ..ObjectSettings::new(Arc::clone(&self.name))
         }
     }
@@ -102,6 +106,7 @@ impl<K: KubeObject> ObjectSettings<K> {
             changes: self.changes,
             annotations: self.annotations.unwrap_or_default(),
             keeps_ids: self.keeps_ids,
+            is_former: self.is_former,
         }
     }
 }
@@ -219,6 +224,7 @@ pub(in crate::dependent) struct Managed {
     pub(super) changes: Vec<Changes>,
     pub(super) annotations: MappingAnnotations,
     pub(super) keeps_ids: bool,
+    pub(super) is_former: bool,
 }
 
 impl Managed {

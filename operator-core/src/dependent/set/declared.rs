@@ -11,8 +11,10 @@ use super::{
 };
 use crate::{
     dependent::{
-        AnyDependent, Capabilities, Declaration, ObjectSettings,
+        AnyDependent, Capabilities, Declaration, ObjectSettings, Unsound,
         function::{Erased, Judged},
+        matcher::Matcher,
+        object::SourceChoice,
     },
     resource::{Access, KubeObject, ResourceType},
 };
@@ -23,6 +25,8 @@ pub(crate) struct SetWords {
     pub(crate) may_be_empty: bool,
     /// The kinds that it may hold, if that is said.
     pub(crate) kinds: Option<Vec<ResourceType>>,
+    /// Whether it should take part only while its kind is served.
+    pub(crate) when_served: bool,
 }
 
 impl SetWords {
@@ -43,6 +47,32 @@ impl SetWords {
     }
 }
 
+/// The mistake in a word of a node that is about objects of one kind.
+fn unsound<K: KubeObject>(settings: &ObjectSettings<K>, words: &SetWords) -> Option<Unsound> {
+    let (what, why) = if words.when_served {
+        (
+            "has objects of several kinds, and `when_served`",
+            "an object whose kind isn't served yet is waited for",
+        )
+    } else if !matches!(settings.source, SourceChoice::OfKind) {
+        (
+            "has objects of several kinds, and an event source of its own",
+            "each kind has a source, which other nodes of that kind share",
+        )
+    } else if settings.judge.is_some() || !matches!(settings.matcher, Matcher::Auto) {
+        (
+            "has objects of several kinds, and compares them itself",
+            "they have no common type, and the annotation `update-policy` of an object says how it is written",
+        )
+    } else if settings.annotations.is_some() {
+        ("has objects of several kinds, and mapping annotations", "their labels lead to the primary")
+    } else {
+        return None;
+    };
+    let write = "the node without this word, or a node of one kind with it";
+    Some(Unsound { what, why: why.to_owned(), write })
+}
+
 /// What a node says about all of its objects.
 pub(super) struct SetSettings {
     /// Of each kind.
@@ -59,6 +89,7 @@ pub(crate) fn declare_set<K: KubeObject, P: KubeObject>(
     judged: Judged,
     dependent: Erased<P>,
 ) -> AnyDependent {
+    let unsound = unsound(settings, &words);
     let mut objects = settings.untyped();
     // They go in an order of their own, so the garbage collector has no part in it.
     objects.capabilities.garbage_collected = false;
@@ -74,6 +105,7 @@ pub(crate) fn declare_set<K: KubeObject, P: KubeObject>(
         of_any_kind: true,
         judged: Some(judged),
         early: judged.before_order,
+        unsound,
         ..Declaration::default()
     };
     AnyDependent::new(name, declaration, SetEngine::new(Box::new(dependent), settings))

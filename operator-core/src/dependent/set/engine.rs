@@ -13,13 +13,13 @@ use super::{
     declared::SetSettings,
     followed::{Followed, Kinds},
     policies::{Policies, ReconcilePolicy, Rules, UpdatePolicy},
-    progress::Progress,
+    progress::Progressing,
     removal::Unwanted,
     wanted::{Wanted, WantedObject},
 };
 use crate::{
     dependent::{
-        Asked, Deletion, Engine, Error,
+        Asked, Deletion, Engine, Error, Pruning,
         erased::{Answer, Deleted},
         function::Want,
         items::{Items, Work},
@@ -28,7 +28,9 @@ use crate::{
     },
     event_source::Claimant,
     reconciler::{AnyContext, BoxError},
-    resource::{AnyObject, Draft, KindName, Object, ObjectKey, ResourceType, Whose},
+    resource::{
+        AnyObject, Draft, KindName, Object, ObjectKey, ResourceType, Whose, has_succeeded, label_value,
+    },
     results::{Adoption, Operation, ReconcileResult, Secondary},
 };
 
@@ -126,7 +128,10 @@ impl SetEngine {
         kinds: &Kinds,
     ) -> Result<ReconcileResult, BoxError> {
         let done = self.done(asked, wanted);
-        let mut course = Course { items: Items::default(), progress: Progress::default(), done, waits: None };
+        // What was done with other content is forgotten before anything is made.
+        self.remember(asked, &done).await?;
+        let mut course =
+            Course { items: Items::default(), progress: Progressing::default(), done, waits: None };
         let is_whole = self.go_through(asked, wanted, kinds, &mut course).await?;
         let Course { items, progress, done, waits } = course;
         self.remember(asked, &done).await?;
@@ -134,12 +139,14 @@ impl SetEngine {
         let result = items.finish()?.desiring(all).over(progress.over());
         let mut leaves = false;
         if is_whole && result.failed().is_empty() {
-            leaves = self.has_leftovers(asked, wanted, kinds)?;
+            let (going, kept) = self.pruned(asked, wanted, kinds)?;
+            leaves = !going.is_empty() || kept.is_some();
             if !leaves {
                 self.forget_kinds(asked, wanted, kinds).await?;
             }
         }
-        Ok(result.leaving(leaves).progressing(progress.told(all, waits), is_whole))
+        let progress = progress.of(all, waits, is_whole);
+        Ok(result.leaving(leaves).progressing(progress))
     }
 
     /// Returns whether it came to the last object.
@@ -184,18 +191,25 @@ impl SetEngine {
         course: &mut Course,
     ) {
         let now = asked.context.wall_clock().now();
-        let (progress, done) = (Mutex::new(&mut course.progress), &course.done);
+        let (progress, done) = (Mutex::new((&mut course.progress, Vec::new())), &course.done);
         let objects = rank.iter().filter_map(|at| Some((*at, wanted.objects.get(*at)?)));
         let work = objects.filter_map(|(at, object)| {
             let Some(Followed::Shown(managed)) = kinds.get(&object.kind) else { return None };
             let progress = &progress;
             let work = async move {
                 let brought = self.bring_one_about(asked, &managed.kind, object, done).await?;
+                let (progress, over) = &mut *progress.lock();
                 match &brought {
                     Some((operation, seen)) => {
-                        progress.lock().see(at, (*operation, seen), &object.policies.hints, now);
+                        progress.see(at, (*operation, seen), &object.policies.hints, now);
+                        if object.is_job() && seen.to_json().is_some_and(|job| has_succeeded(&job)) {
+                            over.push(object.print());
+                        }
                     }
-                    None => progress.lock().skip(),
+                    None => {
+                        progress.skip();
+                        over.extend(object.may_be_over().then(|| object.print()));
+                    }
                 }
                 Ok(brought)
             };
@@ -203,6 +217,8 @@ impl SetEngine {
         });
         let work: Vec<_> = work.collect();
         course.items.work(work).await;
+        let (_, over) = progress.into_inner();
+        course.done.extend(over);
     }
 
     async fn bring_one_about(
@@ -240,6 +256,7 @@ impl SetEngine {
         let is_foreign = live.is_some_and(|live| live.whose == Whose::Foreign);
         match (act(live, policies, is_over), actual) {
             (Act::Nothing, None) => Ok(None),
+            (Act::Create, None) if wanted.may_be_over() && self.was_done(asked, wanted).await? => Ok(None),
             (Act::Update(UpdatePolicy::Recreate), Some(actual)) => {
                 own.remove_and_note(&actual).await.map_err(Error::boxed)?;
                 Ok(Some((Operation::Deleted, managed.secondary(actual))))
@@ -375,7 +392,7 @@ pub(super) type Made = Vec<(Arc<Managed>, Vec<AnyObject>)>;
 /// How far a run has come.
 struct Course {
     items: Items,
-    progress: Progress,
+    progress: Progressing,
     /// The prints of what was there, and needn't be there again.
     done: BTreeSet<String>,
     /// What the rest waits for, unless what it has come to says so itself.
@@ -413,9 +430,9 @@ impl Engine for SetEngine {
                 return Ok(ReconcileResult::nothing());
             };
             let kinds = self.known_kinds(asked).await?;
-            let going = self.going(asked, self.unwanted(asked, wanted, &kinds)?, Unwanted::Pruned);
+            let (going, kept) = self.pruned(asked, wanted, &kinds)?;
             let (items, waits) = self.remove_next(asked, &going).await?;
-            Ok(items.finish()?.leaving(waits))
+            Ok(items.finish()?.leaving(waits || kept.is_some()))
         }
         .boxed()
     }
@@ -426,40 +443,23 @@ impl Engine for SetEngine {
 
     fn delete<'r>(&'r self, asked: Asked<'r>) -> Answer<'r, Deleted> {
         async move {
-            if !self.settings.objects.capabilities.can_delete() {
-                return Ok(Deleted::NOTHING);
+            match self.settings.objects.capabilities.can_delete() {
+                true => self.end(asked, (Unwanted::Ended, true)).await,
+                false => Ok(Deleted::NOTHING),
             }
-            let kinds = self.known_kinds(asked).await?;
-            let syncing = |followed: &Followed| match followed {
-                Followed::Syncing(trouble) => Some(trouble.reason.clone()),
-                Followed::Shown(_) | Followed::Absent => None,
-            };
-            if let Some(why) = kinds.values().find_map(syncing) {
-                // What can't be seen may be there. Its definition may be going, and then no event tells that.
-                asked.context.remembered().lock().note_asked();
-                return Ok(Deleted { found: 0, deletion: Deletion::Asked, kept: Some(why) });
+        }
+        .boxed()
+    }
+
+    fn prune<'r>(&'r self, asked: Asked<'r>, pruning: Pruning<'r>) -> Answer<'r, usize> {
+        async move {
+            let mut removed = 0;
+            for followed in self.known_kinds(asked).await?.values() {
+                if let Followed::Shown(managed) = followed {
+                    removed += managed.prune(asked, pruning).await.map_err(Error::boxed)?;
+                }
             }
-            let going = self.going(asked, self.made(asked, &kinds)?, Unwanted::Ended);
-            let found = going.len();
-            if let Some(why) = self.blocked(asked, &going).await? {
-                return Ok(Deleted { found, deletion: Deletion::Asked, kept: Some(why) });
-            }
-            let (items, _) = self.remove_next(asked, &going).await?;
-            items.deleted()?;
-            if found > 0 {
-                // Each stage goes when the one before is gone, and the primary when all are. The end of a definition takes the
-                // source of its objects along, which may have had their last event.
-                asked.context.remembered().lock().note_asked();
-                let kept = Some(format!("{found} objects are still there"));
-                return Ok(Deleted { found, deletion: Deletion::Asked, kept });
-            }
-            for kind in kinds.keys() {
-                self.release(asked, kind);
-            }
-            if asked.primary.meta().deletion_timestamp.is_none() {
-                self.name(asked, &BTreeSet::new()).await?;
-            }
-            Ok(Deleted::NOTHING)
+            Ok(removed)
         }
         .boxed()
     }
@@ -493,6 +493,48 @@ impl Engine for SetEngine {
 }
 
 impl SetEngine {
+    /// Removes one stage of all that the node has made.
+    pub(super) async fn end(&self, asked: Asked<'_>, why: (Unwanted, bool)) -> Result<Deleted, BoxError> {
+        let mut kinds = self.known_kinds(asked).await?;
+        let (nodes, label) = (asked.context.shared().marks.nodes(), label_value(asked.node));
+        if !nodes.is_of_any_kind(&label) {
+            // The node has objects of one kind now: those of that kind are its own.
+            kinds.retain(|_, followed| {
+                !matches!(followed, Followed::Shown(managed) if nodes.has_of(&label, &managed.kind))
+            });
+        }
+        let syncing = |followed: &Followed| match followed {
+            Followed::Syncing(trouble) => Some(trouble.reason.clone()),
+            Followed::Shown(_) | Followed::Absent => None,
+        };
+        if let Some(why) = kinds.values().find_map(syncing) {
+            // What can't be seen may be there. Its definition may be going, and then no event tells that.
+            asked.context.remembered().lock().note_asked();
+            return Ok(Deleted { found: 0, deletion: Deletion::Asked, kept: Some(why) });
+        }
+        let (going, kept) = self.leftovers(asked, self.made(asked, &kinds)?, why)?;
+        let found = going.len();
+        if let Some(why) = self.blocked(asked, &going).await? {
+            return Ok(Deleted { found, deletion: Deletion::Asked, kept: Some(why) });
+        }
+        let (items, _) = self.remove_next(asked, &going).await?;
+        items.deleted()?;
+        if found > 0 || kept.is_some() {
+            // Each stage goes when the one before is gone, and the primary when all are. The end of a definition takes the
+            // source of its objects along, which may have had their last event.
+            asked.context.remembered().lock().note_asked();
+            let kept = kept.or_else(|| Some(format!("{found} objects are still there")));
+            return Ok(Deleted { found, deletion: Deletion::Asked, kept });
+        }
+        for kind in kinds.keys() {
+            self.release(asked, kind);
+        }
+        if asked.primary.meta().deletion_timestamp.is_none() {
+            self.name(asked, &BTreeSet::new()).await?;
+        }
+        Ok(Deleted::NOTHING)
+    }
+
     /// The kinds that the primary names, as far as they are served.
     async fn known_kinds(&self, asked: Asked<'_>) -> Result<Kinds, BoxError> {
         let named = self.ever_named(asked).into_iter().map(|name| (name, None));

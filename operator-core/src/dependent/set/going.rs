@@ -39,7 +39,7 @@ pub(super) struct Going {
 
 impl SetEngine {
     /// What becomes of these objects, without those that stay as they are.
-    pub(super) fn going(&self, asked: Asked<'_>, made: Made, why: Unwanted) -> Vec<Going> {
+    fn going(&self, asked: Asked<'_>, made: Made, why: Unwanted, prunes_data: bool) -> Vec<Going> {
         let rules = self.rules(asked);
         let all = made.into_iter().flat_map(|(managed, objects)| {
             objects.into_iter().map(move |object| (Arc::clone(&managed), object))
@@ -52,12 +52,12 @@ impl SetEngine {
         });
         let mut going: Vec<_> = going.collect();
         let ordered: Vec<_> = going.iter().map(Going::ordered).collect();
-        let fates = fates(&ordered, |at| unread[at].is_some(), why, self.settings.objects.prunes_data);
+        let fates = fates(&ordered, |at| unread[at].is_some(), why, prunes_data);
         drop(ordered);
         for ((one, fate), unread) in going.iter_mut().zip(fates).zip(unread) {
             one.fate = fate;
             if fate == Fate::Left && one.object.meta().deletion_timestamp.is_none() {
-                let keeps_data = why == Unwanted::Pruned && !self.settings.objects.prunes_data;
+                let keeps_data = why == Unwanted::Pruned && !prunes_data;
                 one.warn(unread.as_deref(), keeps_data);
             }
         }
@@ -65,15 +65,35 @@ impl SetEngine {
         going
     }
 
-    /// Whether there are objects that the node has made, no longer wants, and has to do something about.
-    pub(super) fn has_leftovers(
+    /// What becomes of these objects that the node has made and no longer wants; and what stays until another node has said
+    /// whether it wants them. An object that another node wants is that node's, and goes nowhere.
+    pub(super) fn leftovers(
+        &self,
+        asked: Asked<'_>,
+        mut made: Made,
+        (why, prunes_data): (Unwanted, bool),
+    ) -> Result<(Vec<Going>, Option<String>), BoxError> {
+        let mut kept = None;
+        if asked.primary.meta().deletion_timestamp.is_none() {
+            for (managed, objects) in &mut made {
+                let own = managed.of_primary(asked).map_err(Error::boxed)?;
+                let (unwanted, open) = own.without_others(std::mem::take(objects));
+                *objects = unwanted;
+                kept = kept.or(open);
+            }
+        }
+        Ok((self.going(asked, made, why, prunes_data), kept))
+    }
+
+    /// The same of what is no longer in the set.
+    pub(super) fn pruned(
         &self,
         asked: Asked<'_>,
         wanted: &Wanted,
         kinds: &Kinds,
-    ) -> Result<bool, BoxError> {
-        let unwanted = self.unwanted(asked, wanted, kinds)?;
-        Ok(!self.going(asked, unwanted, Unwanted::Pruned).is_empty())
+    ) -> Result<(Vec<Going>, Option<String>), BoxError> {
+        let pruned = (Unwanted::Pruned, self.settings.objects.prunes_data);
+        self.leftovers(asked, self.unwanted(asked, wanted, kinds)?, pruned)
     }
 
     /// Lets those go that stay, and deletes those that come first. Returns whether others wait for their end.
@@ -106,25 +126,42 @@ impl SetEngine {
         going: &[Going],
     ) -> Result<Option<String>, BoxError> {
         let mut blocked = None;
+        // What serves an APIService goes before it, and with that what it has served.
+        let is_served = going.iter().any(|one| one.defines().is_none());
         for one in going.iter().filter(|one| one.fate == Fate::Deleted) {
-            let Some(Defined::Kind { group, kind }) = one.defines() else { continue };
-            let name = KindName::new(&group, &kind);
-            let watch = format!("foreign {} of {}", name.as_str(), asked.context.primary_key());
-            let found = match self.served(asked, &name, None).await?.filter(|_| blocked.is_none()) {
-                Some(kind) => first_foreign(asked, &kind).await?.map(|foreign| (kind, foreign)),
-                None => None,
-            };
-            let Some((kind, foreign)) = found else {
-                asked.context.event_sources().remove(&watch);
-                continue;
-            };
-            self.watch_foreign(asked, &kind, watch)?;
-            blocked = Some(format!(
-                "{} {foreign} isn't of this set: nothing is deleted while it exists, as its definition would go",
-                kind.kind()
-            ));
+            let Some(defined) = one.defines() else { continue };
+            for kind in self.defined(asked, &defined).await? {
+                let watch = format!("foreign {} of {}", kind.full_name(), asked.context.primary_key());
+                let found = match blocked {
+                    None => first_foreign(asked, &kind, is_served).await?,
+                    Some(_) => None,
+                };
+                let Some(foreign) = found else {
+                    asked.context.event_sources().remove(&watch);
+                    continue;
+                };
+                self.watch_foreign(asked, &kind, watch)?;
+                blocked = Some(format!(
+                    "{} {foreign} isn't of this set: nothing is deleted while it exists, as its definition would go",
+                    kind.kind()
+                ));
+            }
         }
         Ok(blocked)
+    }
+
+    /// The kinds that are defined, as far as they are served.
+    async fn defined(&self, asked: Asked<'_>, defined: &Defined) -> Result<Vec<ResourceType>, BoxError> {
+        match defined {
+            Defined::Kind { group, kind } => {
+                let served = self.served(asked, &KindName::new(group, kind), None).await?;
+                Ok(served.into_iter().collect())
+            }
+            Defined::Version { group, version } => {
+                let (discovery, _) = asked.context.shared().workflows.discovery()?;
+                Ok(discovery.kinds_of(group, version).await?)
+            }
+        }
     }
 
     /// Triggers the primary when objects of that kind change.
@@ -195,14 +232,18 @@ impl Going {
 }
 
 /// An object of that kind that doesn't belong to the primary, past all caches.
-async fn first_foreign(asked: Asked<'_>, kind: &ResourceType) -> Result<Option<ObjectKey>, BoxError> {
+async fn first_foreign(
+    asked: Asked<'_>,
+    kind: &ResourceType,
+    is_served: bool,
+) -> Result<Option<ObjectKey>, BoxError> {
     let shared = asked.context.shared();
     let uid = asked.primary.meta().uid.as_deref().unwrap_or_default();
     let selector = format!("{}!={}", shared.marks.names().owner(), label_value(uid));
     let all = Api::<DynamicObject>::all_with(shared.clients.reads.clone(), &kind.api_resource());
     match all.list_metadata(&ListParams::default().labels(&selector).limit(1)).await {
         Ok(found) => Ok(found.items.first().map(|object| ObjectKey::in_meta(&object.metadata))),
-        Err(kube::Error::Api(status)) if status.code == 404 => Ok(None),
+        Err(kube::Error::Api(status)) if status.code == 404 || (status.code == 503 && !is_served) => Ok(None),
         Err(error) => Err(error.into()),
     }
 }

@@ -23,6 +23,7 @@ mod done;
 mod engine;
 mod faults;
 mod followed;
+mod former;
 mod going;
 mod kinds;
 pub(crate) mod objects;
@@ -36,3 +37,4 @@ mod wanted;
 mod yaml;
 
 pub(crate) use declared::{SetWords, declare_set};
+pub(crate) use former::FormerSets;

@@ -63,6 +63,8 @@ struct Added {
     object: DynamicObject,
     /// The names of the annotations, without their prefix, and their values.
     words: Vec<(&'static str, String)>,
+    /// The same for an object without such an annotation.
+    defaults: Vec<(&'static str, String)>,
     place: Option<Place>,
     broken: Option<String>,
 }
@@ -94,7 +96,7 @@ impl Objects {
     /// the document's number and the line, without any values. No retry can help, so the error is permanent.
     pub fn from_yaml(text: &str) -> Result<Self, Permanent> {
         let objects = yaml::objects(text).map_err(Permanent::new)?;
-        let added = |(object, place)| Added { object, words: Vec::new(), place: Some(place), broken: None };
+        let added = |(object, place)| Added { place: Some(place), ..Added::new(Ok(object), None) };
         Ok(Self(objects.into_iter().map(added).collect()))
     }
 
@@ -135,6 +137,16 @@ impl Objects {
         self.0.iter_mut().map(|added| &mut added.object)
     }
 
+    /// Says these words of all objects that don't have them yet, in code or as annotations:
+    /// `objects.defaults(|object| object.orphan())`.
+    pub fn defaults(&mut self, words: impl Fn(Pushed<'_>) -> Pushed<'_>) {
+        for added in &mut self.0 {
+            let said = std::mem::take(&mut added.words);
+            words(Pushed(added));
+            added.defaults = std::mem::replace(&mut added.words, said);
+        }
+    }
+
     /// The number of objects.
     #[must_use]
     pub fn len(&self) -> usize {
@@ -150,17 +162,24 @@ impl Objects {
     /// The first object with this version, kind and name, in whatever namespace: `find("apps/v1", "Deployment", "web")`.
     #[must_use]
     pub fn find(&self, api_version: &str, kind: &str, name: &str) -> Option<&DynamicObject> {
-        self.iter().find(|object| {
-            let types = object.types.as_ref();
-            types.is_some_and(|types| types.api_version == api_version && types.kind == kind)
-                && object.metadata.name.as_deref() == Some(name)
-        })
+        self.iter().find(|object| is_called(object, api_version, kind, name))
     }
 
     /// The objects with their policies, which are in their annotations.
     pub(crate) fn read(self, rules: &Rules<'_>) -> Vec<SetObject> {
         let read = |added: Added| {
-            let Added { mut object, words, place, broken } = added;
+            let Added { mut object, mut words, defaults, place, broken } = added;
+            let annotations = object.metadata.annotations.as_ref();
+            let is_said = |word: &str| {
+                words.iter().any(|(said, _)| *said == word)
+                    || annotations.is_some_and(|all| all.contains_key(&format!("{}/{word}", rules.prefix)))
+            };
+            let defaults: Vec<_> = defaults.into_iter().filter(|(word, _)| !is_said(word)).collect();
+            words.extend(defaults);
+            // What `kubectl get` shows of an object, and nobody can want.
+            let meta = &mut object.metadata;
+            (meta.uid, meta.resource_version, meta.generation) = (None, None, None);
+            (meta.creation_timestamp, meta.managed_fields) = (None, None);
             if !words.is_empty() {
                 let annotations = object.metadata.annotations.get_or_insert_default();
                 let words =
@@ -172,6 +191,18 @@ impl Objects {
         };
         self.0.into_iter().map(read).collect()
     }
+}
+
+/// Whether the object has this version, kind and name.
+pub(in crate::dependent) fn is_called(
+    object: &DynamicObject,
+    api_version: &str,
+    kind: &str,
+    name: &str,
+) -> bool {
+    let types = object.types.as_ref();
+    types.is_some_and(|types| types.api_version == api_version && types.kind == kind)
+        && object.metadata.name.as_deref() == Some(name)
 }
 
 /// Version and kind of objects of this type, if the type itself determines them.
@@ -191,7 +222,7 @@ impl Added {
             }
         };
         object.types = object.types.or(types);
-        Self { object, words: Vec::new(), place: None, broken }
+        Self { object, words: Vec::new(), defaults: Vec::new(), place: None, broken }
     }
 }
 
@@ -236,6 +267,11 @@ pub struct Pushed<'o>(&'o mut Added);
 
 debug_of!(Pushed<'_>: "Pushed");
 
+#[expect(
+    clippy::must_use_candidate,
+    clippy::return_self_not_must_use,
+    reason = "the object changes where it stands"
+)]
 impl Pushed<'_> {
     /// Applied in this wave, by default 0: after all of the waves before are ready. `apply-order`.
     pub fn wave(self, order: i16) -> Self {
@@ -493,6 +529,19 @@ mod tests {
         let policies = &read[1].reading.policies;
         assert_eq!((policies.apply_order, policies.delete_order), (5, 2));
         assert_eq!(read[0].object.metadata.annotations, None, "an object without words gets none");
+    }
+
+    #[test]
+    fn defaults_hold_where_nothing_else_is_said() {
+        let mut objects = Objects::new();
+        objects.push(map("b")).wave(1);
+        let annotations = [("shop.io/apply-order".to_owned(), "2".to_owned())].into();
+        let metadata = ObjectMeta { annotations: Some(annotations), ..named("c") };
+        objects.push(ConfigMap { metadata, ..ConfigMap::default() }).recreate();
+        objects.defaults(|object| object.wave(9).replace());
+        let read = read(objects);
+        let said = |at: usize| (read[at].reading.policies.apply_order, read[at].reading.policies.update);
+        assert_eq!([said(0), said(1)], [(1, UpdatePolicy::Replace), (2, UpdatePolicy::Recreate)]);
     }
 
     #[test]

@@ -5,21 +5,21 @@ use serde_json::Value;
 
 use super::policies::Hints;
 use crate::{
-    results::{Operation, Secondary},
+    results::{Operation, Progress, Secondary},
     status::kstatus::{self, Kstatus, Status},
 };
 
 /// How many objects are ready, and the first that isn't.
 #[derive(Default)]
-pub(super) struct Progress {
+pub(super) struct Progressing {
     ready: usize,
     /// Those that needn't exist.
     over: usize,
-    /// With its position. One that has failed comes first.
-    first: Option<(usize, String, Kstatus)>,
+    /// With their positions.
+    unready: Vec<(usize, Secondary, Kstatus)>,
 }
 
-impl Progress {
+impl Progressing {
     /// Counts an object that needn't exist.
     pub(super) fn skip(&mut self) {
         self.over += 1;
@@ -53,24 +53,23 @@ impl Progress {
             self.ready += 1;
             return;
         }
-        let rank = |at: usize, status: &Kstatus| (status.status != Status::Failed, at);
-        if self.first.as_ref().is_none_or(|(first, _, of)| rank(at, &status) < rank(*first, of)) {
-            let kind = object.kind().map_or("", |kind| kind.kind());
-            self.first = Some((at, format!("{kind} {}", object.id()), status));
-        }
+        self.unready.push((at, object.clone(), status));
     }
 
     /// Whether all that were counted are ready.
     pub(super) fn is_ready(&self) -> bool {
-        self.first.is_none()
+        self.unready.is_empty()
     }
 
-    /// In words, of so many; what isn't ready may wait for this reason.
-    pub(super) fn told(self, of: usize, waits: Option<String>) -> Kstatus {
+    /// In words, of so many; what isn't ready may wait for this reason. Of those that aren't ready, one that has failed comes first.
+    fn told(&self, of: usize, waits: Option<String>) -> Kstatus {
         let count = format!("{}/{of} ready", self.ready + self.over);
-        match (self.first, waits) {
+        let first = self.unready.iter().min_by_key(|(at, _, status)| (status.status != Status::Failed, *at));
+        match (first, waits) {
             (Some((_, object, status)), _) => {
-                Kstatus { message: format!("{count}; {object}: {}", status.message), ..status }
+                let kind = object.kind().map_or("", |kind| kind.kind());
+                let message = format!("{count}; {kind} {}: {}", object.id(), status.message);
+                Kstatus { message, ..status.clone() }
             }
             (None, Some(reason)) => Kstatus {
                 status: Status::InProgress,
@@ -79,6 +78,13 @@ impl Progress {
             },
             (None, None) => Kstatus { message: count, ..Kstatus::without_status() },
         }
+    }
+
+    /// All of it, of so many. `is_whole`: the run came to the last of them.
+    pub(super) fn of(self, all: usize, waits: Option<String>, is_whole: bool) -> Progress {
+        let told = self.told(all, waits);
+        let unready = self.unready.into_iter().map(|(_, object, status)| (object, status)).collect();
+        Progress { told, is_whole, unready }
     }
 }
 

@@ -5,7 +5,11 @@ use std::{
     time::Duration,
 };
 
-use kube::{Client, core::ApiResource, discovery};
+use kube::{
+    Client,
+    core::ApiResource,
+    discovery::{self, ApiCapabilities, verbs},
+};
 
 use crate::{environment::Now, resource::ResourceType};
 
@@ -30,6 +34,12 @@ impl ListedKinds {
         }
         let all = self.all.get(&(group.to_owned(), kind.to_owned()))?;
         all.iter().find(|one| version.is_none_or(|version| version == one.version()))
+    }
+
+    /// The kinds of this version whose objects can be listed, as far as the server was asked.
+    pub(super) fn of_version(&self, group: &str, version: &str) -> Vec<ResourceType> {
+        let of_group = self.all.iter().filter(|((of, _), _)| of == group).flat_map(|(_, all)| all);
+        of_group.filter(|kind| kind.version() == version).cloned().collect()
     }
 
     /// The kinds of this group have definitions, which say everything: the server lists a kind for a while after its definition
@@ -60,7 +70,8 @@ impl ListedKinds {
         for group in found.groups() {
             let recommended = group.recommended_resources().into_iter();
             let all = group.versions().flat_map(|version| group.versioned_resources(version));
-            for (resource, capabilities) in recommended.chain(all) {
+            let listable = |(_, can): &(_, ApiCapabilities)| can.supports_operation(verbs::LIST);
+            for (resource, capabilities) in recommended.chain(all).filter(listable) {
                 self.add(&resource, capabilities.scope == discovery::Scope::Namespaced);
             }
         }
@@ -106,6 +117,15 @@ mod tests {
         );
         assert!(listed.get("apps", None, "Page").is_none());
         assert_eq!(listed.get("shop.io", None, "Page").map(ResourceType::is_namespaced), Some(false));
+    }
+
+    #[test]
+    fn the_kinds_of_a_version_are_those_that_it_has() {
+        let kinds = |group, version| -> Vec<String> {
+            listed().of_version(group, version).iter().map(ResourceType::full_name).collect()
+        };
+        assert_eq!(kinds("apps", "v1beta1"), ["deployments.apps"]);
+        assert_eq!(kinds("shop.io", "v2"), [""; 0]);
     }
 
     #[test]

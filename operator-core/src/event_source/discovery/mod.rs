@@ -233,11 +233,28 @@ impl Discovery {
         }
         let (mut listed, now) = (self.0.listed.lock().await, self.0.environment.now());
         if listed.get(group, version, kind).is_none() && listed.is_due(group, now) {
-            let asked = listed.ask(&self.0.clients.direct, group, now).await;
-            let group_version = group.to_owned();
-            asked.map_err(|error| DiscoveryError::Kinds { group_version, source: Box::new(error) })?;
+            self.list(&mut listed, group, now).await?;
         }
         Ok(listed.get(group, version, kind).cloned())
+    }
+
+    /// The kinds of this version whose objects can be listed.
+    pub(crate) async fn kinds_of(
+        &self,
+        group: &str,
+        version: &str,
+    ) -> Result<Vec<ResourceType>, DiscoveryError> {
+        let (mut listed, now) = (self.0.listed.lock().await, self.0.environment.now());
+        if listed.of_version(group, version).is_empty() && listed.is_due(group, now) {
+            self.list(&mut listed, group, now).await?;
+        }
+        Ok(listed.of_version(group, version))
+    }
+
+    async fn list(&self, listed: &mut ListedKinds, group: &str, now: Now) -> Result<(), DiscoveryError> {
+        let asked = listed.ask(&self.0.clients.direct, group, now).await;
+        let group_version = group.to_owned();
+        asked.map_err(|error| DiscoveryError::Kinds { group_version, source: Box::new(error) })
     }
 
     /// A kind that was found can't be listed: what the server has said about its group isn't kept any longer.

@@ -60,6 +60,16 @@ impl MadeKinds {
         own.flat_map(|(_, kinds)| kinds.iter().cloned().map(KindName)).collect()
     }
 
+    /// Whether it names kinds of that node.
+    pub(crate) fn has(&self, node: &str, marks: &ControllerMarks) -> bool {
+        self.nodes(marks).any(|named| named == node)
+    }
+
+    /// The nodes of which it names kinds.
+    pub(crate) fn nodes<'m>(&'m self, marks: &'m ControllerMarks) -> impl Iterator<Item = &'m str> {
+        self.0.keys().filter_map(|entry| named(entry, marks))
+    }
+
     /// Records that the node may have objects of these kinds, and no others.
     pub(crate) fn note(&mut self, node: &str, kinds: &BTreeSet<KindName>, marks: &ControllerMarks) {
         self.0.retain(|entry, _| named(entry, marks) != Some(node));

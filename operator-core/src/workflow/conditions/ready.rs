@@ -26,8 +26,8 @@ impl AnyCondition for Ready {
 
 async fn is_ready(asking: Asking<'_>) -> Answer {
     let (node, now) = (asking.view, asking.context.wall_clock().now());
-    if let Some((progress, _)) = node.reconciled.and_then(ReconcileResult::progress) {
-        let progress = progress.clone();
+    if let Some(progress) = node.reconciled.and_then(ReconcileResult::progress) {
+        let progress = progress.told.clone();
         return Ok(Verdict::when(progress.is_current(), progress.message.clone()).with_detail(progress));
     }
     let secondaries = asking.secondaries().await?;

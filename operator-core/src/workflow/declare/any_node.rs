@@ -79,6 +79,7 @@ impl AnyNode {
         let is_unowned = is_unowned && declaration.capabilities.needs_cleanup();
         let marks = [(is_optional, "optional"), (is_unowned, "without owner")];
         let marks = marks.into_iter().filter(|(is, _)| *is).map(|(_, mark)| mark.to_owned());
+        let marks = marks.chain(declaration.of_any_kind.then(|| kinds(&declaration.access)));
         let changed = self.changes.iter().map(|change| format!("changed by {change}"));
         let when = self.starts_when.iter().map(|(_, name)| format!("starts when {name}"));
         let starts = outline::starts(&self.after).chain(when);
@@ -88,6 +89,13 @@ impl AnyNode {
     pub(in crate::workflow) fn name(&self) -> Arc<str> {
         self.dependent.shared_name()
     }
+}
+
+/// Of which kinds a node's objects may be, by its rights.
+fn kinds(access: &[Access]) -> String {
+    let made = access.iter().filter(|access| access.verbs.contains(&"create"));
+    let kinds: Vec<_> = made.map(|access| access.resource_type.kind()).collect();
+    if kinds.is_empty() { "objects of any kinds".to_owned() } else { kinds.join(", ") }
 }
 
 debug_of!(AnyNode: "Node", |it| dependent: it.dependent, after: it.after);

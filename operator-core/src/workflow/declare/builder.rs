@@ -22,7 +22,7 @@ use crate::workflow::{
     run::{self, pruning},
 };
 use crate::{
-    dependent::{self, AnyDependent, Declaration, DependentSource, External, Records, function},
+    dependent::{self, AnyDependent, Declaration, DependentSource, External, FormerSets, Records, function},
     reconciler::{AnyRun, Context, Run},
     resource::{Access, KubeObject},
     results::{NodeKey, NodeState, WorkflowResult},
@@ -69,6 +69,8 @@ pub(in crate::workflow) struct WorkflowSettings {
     pub(in crate::workflow) retired: Vec<AnyDependent>,
     /// Former nodes whose records were in other systems.
     pub(in crate::workflow) retired_records: Vec<AnyDependent>,
+    /// Removes what former nodes with several kinds have left.
+    pub(in crate::workflow) former_sets: FormerSets,
     /// Whether the leftovers of such nodes are removed even if data is lost with them.
     pub(in crate::workflow) prunes_data: bool,
     pub(in crate::workflow) explicit: bool,
@@ -212,8 +214,16 @@ impl AnyWorkflow {
             can.can_create() && !can.can_update()
         });
         let frozen = frozen.collect();
+        let mixed = self.0.nodes.iter().map(|node| node.dependent.declaration().of_any_kind).collect();
         let groups = self.outlined_groups();
-        Outline { graph: self.0.graph.clone(), conditions, endings: self.0.endings.clone(), frozen, groups }
+        Outline {
+            graph: self.0.graph.clone(),
+            conditions,
+            endings: self.0.endings.clone(),
+            frozen,
+            mixed,
+            groups,
+        }
     }
 
     /// The rights that its dependents need to write, and its conditions to evaluate. A dependent that may delete its

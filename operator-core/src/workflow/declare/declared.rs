@@ -427,9 +427,10 @@ impl<P: KubeObject, S: Shape, K> Node<P, S, K> {
     where
         S: ShapeOf<K>,
     {
-        let Self { mut said, kind, dependent, judged, mut settings, set, .. } = self;
+        let Self { mut said, kind, dependent, judged, mut settings, mut set, .. } = self;
         let Some(kind) = S::kind_of(kind) else {
             settings.name = said.name();
+            set.when_served = said.needs_its_kind;
             return said.finish(declare_set(&settings, set, judged, dependent));
         };
         if said.needs_its_kind {

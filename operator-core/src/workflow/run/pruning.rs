@@ -75,6 +75,9 @@ async fn try_to(
         {
             node.dependent.prune(primary, context, pruning).await?;
         }
+        if declaration.of_any_kind && declaration.capabilities.can_delete() {
+            node.dependent.prune(primary, context, pruning).await?;
+        }
     }
     for (index, retired) in workflow.settings.retired.iter().enumerate() {
         let claimant = Claimant { workflow: workflow.id, node: workflow.nodes.len() + index };
@@ -86,6 +89,12 @@ async fn try_to(
         if retired.remove(primary, context).await?.deletion == Deletion::Asked {
             let state = NodeState::Deleting { reason: "its records are being deleted".to_owned() };
             result.add(former(retired.name(), state));
+        }
+    }
+    let former_sets = &workflow.settings.former_sets;
+    for node in former_sets.named(primary, context) {
+        if let Some(reason) = former_sets.remove(&node, primary, context, pruning.data).await? {
+            result.add(former(&node, NodeState::Deleting { reason }));
         }
     }
     forget_departed(context).await

@@ -219,8 +219,8 @@ impl WorkflowRun<'_> {
         };
         let (nothing, complete) = (reconciled.operations().is_empty(), reconciled.check());
         let is_unknown = reconciled.is_unknown();
-        let halted = reconciled.progress().filter(|(_, is_whole)| !is_whole);
-        let halted = halted.map(|(progress, _)| progress.clone());
+        let halted = reconciled.progress().filter(|progress| !progress.is_whole);
+        let halted = halted.map(|progress| progress.told.clone());
         let lacking = reconciled.lacking().cloned();
         let going = reconciled.going().filter(|_| node.dependent.capabilities().can_write());
         record.lock().reconciled = Some(reconciled);

@@ -1,12 +1,21 @@
 //! The mistakes of nodes that are functions, and of controllers without a reconciler.
 
 use k8s_openapi::api::core::v1::{ConfigMap, Pod, Secret};
+use kube::core::DynamicObject;
 
 use super::{Pods, pods, told};
 use crate::{
     controller::Controller,
-    reconciler::Data,
-    workflow::{Workflow, declare::wire::Wire as _},
+    dependent::{function::wanted::Mixed, set::objects::Objects},
+    reconciler::{Context, Data},
+    resource::MappingAnnotations,
+    workflow::{
+        Workflow,
+        declare::{
+            declared::{Node, node},
+            wire::Wire as _,
+        },
+    },
 };
 
 fn html(_: &Pod) -> ConfigMap {
@@ -123,4 +132,29 @@ fn a_controller_without_a_reconciler_needs_a_workflow_that_runs_by_itself() {
     let built = Workflow::<Pod>::builder().nodes((html,));
     let twice = told(pods().workflow((web,)).workflow(built));
     assert!(twice.starts_with("controller `pods`: it has two workflows"), "{twice}");
+}
+
+/// A word that is about one kind has no effect on objects of several kinds, so it is refused.
+#[test]
+fn words_about_one_kind_are_refused_where_objects_are_of_several() {
+    fn addon(_: &Pod) -> Objects {
+        Objects::new()
+    }
+
+    fn same(_: &DynamicObject, _: &DynamicObject, _: &Pod, _: &Context<Pod>) -> bool {
+        true
+    }
+
+    let of = |node: Node<Pod, Mixed>| told(Controller::of_existing::<Pod>().workflow((node,)));
+    assert_eq!(of(node(addon)), "");
+    for (node, what) in [
+        (node(addon).when_served(), "and `when_served`"),
+        (node(addon).event_source("maps"), "and an event source of its own"),
+        (node(addon).matches(same), "and compares them itself"),
+        (node(addon).mapping_annotations(MappingAnnotations::default()), "and mapping annotations"),
+    ] {
+        let told = of(node);
+        let expected = format!("node `addon` has objects of several kinds, {what}\n");
+        assert!(told.contains(&expected), "{told}");
+    }
 }

@@ -50,7 +50,7 @@ impl OfPrimary<'_> {
         let mut remembered = self.remembered();
         // Another replica may have seen it done a moment ago.
         if self.lacks_one(Jobs::unknown(&wanted, &remembered, marks))? {
-            remembered = DoneJobs::of(&*writer(self.asked.context).look().await?, marks);
+            remembered = done_live(self.asked.context).await?;
         }
         let mut jobs = Jobs::new(node, wanted, &remembered, marks);
         self.remember(&jobs).await?;
@@ -120,6 +120,11 @@ pub(crate) async fn forget_departed(context: &AnyContext) -> Result<(), BoxError
         remembered.text()
     };
     Ok(annotate(context, marks.names().done_jobs(), &mut change).await?)
+}
+
+/// What the live primary remembers.
+pub(in crate::dependent) async fn done_live(context: &AnyContext) -> Result<DoneJobs, Error> {
+    Ok(DoneJobs::of(&*writer(context).look().await?, &context.shared().marks))
 }
 
 /// Changes an annotation of the primary.
