@@ -234,6 +234,8 @@ impl SetEngine {
         let own = managed.of_primary(asked).map_err(Error::boxed)?.without_fields(&policies.ignore_fields);
         let mut draft: Box<dyn Draft> = Box::new(wanted.object.clone());
         let key = wanted.key(kind.is_namespaced(), asked.context.primary_key());
+        // A namespace that was given to all of them says nothing of those that have none.
+        draft.meta_mut().namespace = key.namespace().map(str::to_owned);
         for change in &self.settings.objects.changes {
             (change.0)(&mut *draft, asked)?;
         }
