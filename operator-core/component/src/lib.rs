@@ -115,7 +115,8 @@ pub use operator_component_macros::manifests;
 /// | `parameters` | the parameters of the context |
 /// | `revision`, `digest` | those of the context |
 /// | `lookup(api_version, kind, namespace, name)` | an object in the cluster; none if it is absent |
-/// | `x \| to_yaml`, `x \| to_yaml(4)` | the value in YAML; all lines but the first begin with four spaces |
+/// | `x \| to_yaml`, `x \| to_yaml(4)` | the value in YAML: a text is in quotes and in one line, lists and mappings need lines of their own, and all but the first begin with four spaces |
+/// | `scope(a=1)` | a value whose fields `{% set x.a = 2 %}` changes, also in a loop; Jinja's own name for it is `namespace` |
 /// | `x \| required(message)` | the value; an error if it is undefined, none or empty |
 /// | `x \| b64`, `x \| b64decode`, `x \| sha256` | base64 and back; the SHA-256 digest in hexadecimal |
 ///

@@ -3,7 +3,8 @@
 use base64::{Engine, engine::general_purpose::STANDARD};
 use minijinja::{
     Environment, Error, ErrorKind, Output, State,
-    value::{Value, ValueKind},
+    functions::namespace,
+    value::{Kwargs, Value, ValueKind},
 };
 
 use super::super::{LookupKey, digest};
@@ -34,6 +35,9 @@ pub(super) fn add_to(environment: &mut Environment<'_>) {
     environment.add_filter("b64", b64);
     environment.add_filter("b64decode", b64decode);
     environment.add_filter("sha256", sha256);
+    // In Jinja it is called as our variable for the namespace.
+    environment.remove_global("namespace");
+    environment.add_function("scope", namespace);
     environment.set_formatter(write);
 }
 
@@ -53,15 +57,37 @@ fn write(output: &mut Output<'_>, state: &mut State<'_, '_>, value: &Value) -> R
 }
 
 /// `indent` is the number of spaces before all lines but the first.
-fn to_yaml(value: &Value, indent: Option<usize>) -> Result<String, Error> {
+fn to_yaml(value: &Value, indent: Option<usize>, named: Kwargs) -> Result<String, Error> {
+    let indent = indent.or(named.get("indent")?).unwrap_or_default();
+    named.assert_all_used()?;
     let json = json_of(value, "to_yaml")?;
+    if let Some(text) = json.as_str() {
+        return Ok(quoted(text));
+    }
     let text = serde_saphyr::to_string(&json).map_err(|_| wrong("`to_yaml` can't write this value"))?;
-    let lines = format!("\n{}", " ".repeat(indent.unwrap_or_default().min(MOST_INDENT)));
+    let lines = format!("\n{}", " ".repeat(indent.min(MOST_INDENT)));
     Ok(text.trim_end_matches('\n').replace('\n', &lines))
 }
 
 /// Deeper than any object is nested.
 const MOST_INDENT: usize = 200;
+
+/// In one line, so that a text has its place behind a key, whatever the indent. YAML has the escapes of JSON, but it doesn't
+/// take each character that JSON takes as it is.
+fn quoted(text: &str) -> String {
+    let is_printable = |c: char| {
+        !matches!(c, '\u{7f}'..='\u{9f}' | '\u{2028}' | '\u{2029}' | '\u{feff}' | '\u{fffe}' | '\u{ffff}')
+    };
+    let mut quoted = String::new();
+    for c in serde_json::Value::from(text).to_string().chars() {
+        if is_printable(c) {
+            quoted.push(c);
+        } else {
+            quoted.push_str(&format!("\\u{:04x}", u32::from(c)));
+        }
+    }
+    quoted
+}
 
 fn json_of(value: &Value, filter: &str) -> Result<serde_json::Value, Error> {
     if value.is_undefined() {

@@ -28,7 +28,8 @@ async fn values_have_the_text_that_yaml_reads() {
         ("{{ parameters.text }}", json!("a b")),
         ("{{ parameters.absent | default(3) }}", json!(3)),
         ("{{ parameters.null | to_yaml }}", json!(null)),
-        ("{{ parameters.list | to_yaml }}", json!([1])),
+        ("\n- {{ parameters.int | to_yaml }}", json!([-3])),
+        ("\n  {{ parameters.list | to_yaml }}", json!([1])),
         ("{{ parameters.map | to_yaml }}", json!({})),
     ] {
         assert_eq!(field(text, parameters.clone()).await, Ok(value), "{text}");
@@ -95,5 +96,13 @@ proptest! {
         let text = format!("\n{spaces}{{{{ parameters.v | to_yaml({indent}) }}}}");
         let read = block_on(field(&text, json!({ "v": value.clone() })));
         prop_assert_eq!(read, Ok(value));
+    }
+
+    #[test]
+    fn a_text_has_its_place_behind_a_key(text in any::<String>(), other in "[ -~\n\t]{0,20}\u{feff}?") {
+        for text in [text, other] {
+            let read = block_on(field("\n  y: {{ parameters.v | to_yaml }}", json!({ "v": text.clone() })));
+            prop_assert_eq!(read, Ok(json!({ "y": text })));
+        }
     }
 }

@@ -70,7 +70,7 @@ proptest! {
         let files = ["a.yaml", "b.yaml", "c.yaml"];
         let texts: Vec<(&'static str, String)> = starts.iter().zip(files).map(|((start, steps), file)| {
             let text = format!(
-                "{{% set at = namespace(name='m{start}', path='') %}}\
+                "{{% set at = scope(name='m{start}', path='') %}}\
                  {{% for step in range({steps}) %}}\
                  {{% set object = lookup('v1', 'ConfigMap', 'shop', at.name) %}}\
                  {{% if object %}}{{% set at.path = at.path ~ at.name %}}{{% set at.name = object.data.next %}}\
