@@ -57,6 +57,7 @@ fn write(output: &mut Output<'_>, state: &mut State<'_, '_>, value: &Value) -> R
 }
 
 /// `indent` is the number of spaces before all lines but the first.
+#[expect(clippy::needless_pass_by_value, reason = "the types of arguments tell minijinja what to pass")]
 fn to_yaml(value: &Value, indent: Option<usize>, named: Kwargs) -> Result<String, Error> {
     let indent = indent.or(named.get("indent")?).unwrap_or_default();
     named.assert_all_used()?;
