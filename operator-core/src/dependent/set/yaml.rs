@@ -52,13 +52,36 @@ pub(super) fn objects(text: &str) -> Result<Vec<(DynamicObject, Place)>, YamlErr
     let documents: Vec<Spanned<Value>> =
         serde_saphyr::from_multiple_with_options(text, options).map_err(|error| {
             let line = error.location().map_or(1, |location| line_of(location.line()));
-            YamlError { place: place(text, line), what: error.to_string() }
+            YamlError { place: place(text, line), what: message_of(&error) }
         })?;
     let mut objects = Vec::new();
     for Spanned { value, referenced, .. } in documents {
         add(value, place(text, line_of(referenced.line())), &mut objects)?;
     }
     Ok(objects)
+}
+
+/// The parser's message without any part of the text.
+fn message_of(error: &serde_saphyr::Error) -> String {
+    match error.without_snippet() {
+        // It would name the key, not in quotes.
+        serde_saphyr::Error::DuplicateMappingKey { .. } => "a duplicate key in a mapping".to_owned(),
+        other => without_quotations(&other.to_string()),
+    }
+}
+
+/// The parser's message without what it quotes from the text. A single character is one of YAML itself.
+fn without_quotations(message: &str) -> String {
+    let mut message = message.to_owned();
+    for (open, close) in [('`', '`'), ('"', '"'), ('\'', '\''), ('[', ']')] {
+        // What is quoted may have quotes, too: it ends at the last one.
+        if let (Some(first), Some(last)) = (message.find(open), message.rfind(close))
+            && last > first + 2
+        {
+            message.replace_range(first + 1..last, "…");
+        }
+    }
+    message
 }
 
 fn line_of(line: u64) -> usize {
@@ -167,6 +190,23 @@ metadata: {name: a}
         assert_eq!(objects[1].1, Place { document: 3, line: 21 });
         assert_eq!(objects.len(), 2);
         assert_eq!((read(""), read("# nothing\n"), read("---\n---\n")), (vec![], vec![], vec![]));
+    }
+
+    #[test]
+    fn what_the_parser_quotes_is_left_out() {
+        for (message, expected) in [
+            ("unsupported tag `!a` at line 3", "unsupported tag `…` at line 3"),
+            ("invalid value: string \"a\" b\", expected", "invalid value: string \"…\", expected"),
+            ("unclosed bracket '['", "unclosed bracket '['"),
+            ("The string value [a] b] must be quoted", "The string value […] must be quoted"),
+            ("it isn't", "it isn't"),
+        ] {
+            assert_eq!(without_quotations(message), expected);
+        }
+        let tag = why("!hidden b");
+        assert!(tag.contains("unsupported tag") && !tag.contains("hidden"), "{tag}");
+        let key = why("{hidden: 1, hidden: 2}");
+        assert!(key.contains("duplicate key") && !key.contains("hidden"), "{key}");
     }
 
     #[test]
