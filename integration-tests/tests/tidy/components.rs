@@ -9,8 +9,8 @@ use crate::{imports::flat, purity::IMPURE, sources};
 const FOLDER: &str = "operator-core/component";
 
 /// As many names as a page has room for.
-const MOST_NAMES: usize = 40;
-const MOST_LINES: usize = 3_500;
+const MOST_NAMES: usize = 75;
+const MOST_LINES: usize = 6_500;
 
 /// Its folders and files without runtime, client and clock.
 const PURE: [&str; 6] = [

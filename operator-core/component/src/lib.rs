@@ -61,12 +61,18 @@
 #[cfg(test)]
 extern crate self as operator_component;
 
+mod bundle;
 mod component;
 pub mod condition;
 mod feature;
 pub mod generator;
 pub mod health;
+#[cfg(test)]
+mod properties;
 
+pub use bundle::{
+    Bundle, BundleState, BundleStatus, Count, HasBundle, Inventory, InventoryItem, Settings, bundle,
+};
 pub use component::{Answer, Component, Components, HasComponents, component};
 pub use feature::{FeatureError, feature};
 

@@ -293,7 +293,7 @@ mod tests {
     use proptest::{prelude::*, test_runner::Config};
 
     use super::*;
-    use crate::generator::tests::daily;
+    use crate::properties::daily;
 
     fn entry() -> Arc<Entry> {
         Arc::new(Entry { inputs: String::new(), versions: BTreeMap::new(), objects: Objects::new() })

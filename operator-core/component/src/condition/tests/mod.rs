@@ -4,14 +4,8 @@ mod rows;
 mod summary;
 
 use jiff::Timestamp;
-use proptest::test_runner::{Config, RngSeed};
 
 use super::*;
-
-/// Other cases each day. A failing one says the seed of the day, which gives the same everywhere.
-fn daily() -> Config {
-    Config { rng_seed: RngSeed::Fixed(operator_core::testing::seed_of_the_day()), ..Config::default() }
-}
 
 /// So many seconds after the beginning.
 fn at(seconds: i64) -> Timestamp {

@@ -225,7 +225,7 @@ fn stage(number: u8) -> Stage {
 }
 
 proptest! {
-    #![proptest_config(ProptestConfig { cases: 3000, ..daily() })]
+    #![proptest_config(ProptestConfig { cases: 3000, ..crate::properties::daily() })]
 
     #[test]
     fn two_components_live_as_the_oracle_says(

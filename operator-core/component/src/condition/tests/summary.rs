@@ -110,7 +110,7 @@ fn a_component_that_has_not_started_says_for_which_condition_it_waits() {
 }
 
 proptest! {
-    #![proptest_config(ProptestConfig { cases: 4000, ..daily() })]
+    #![proptest_config(ProptestConfig { cases: 4000, ..crate::properties::daily() })]
 
     #[test]
     fn ready_is_what_the_table_says(chosen in prop::collection::vec(prop::option::of(0_usize..23), 0..7)) {

@@ -2,17 +2,10 @@
 
 use std::collections::BTreeMap;
 
-use proptest::{
-    prelude::*,
-    test_runner::{Config, RngSeed},
-};
+use proptest::prelude::*;
 use serde_json::{Map, Value, json};
 
 use crate::generator::{LookupKey, digest::digest_of_value, digest_of};
-
-pub(crate) fn daily() -> Config {
-    Config { rng_seed: RngSeed::Fixed(operator_core::testing::seed_of_the_day()), ..Config::default() }
-}
 
 pub(crate) fn any_json() -> impl Strategy<Value = Value> {
     let leaf = prop_oneof![
@@ -46,7 +39,7 @@ fn reversed(value: &Value) -> Value {
 }
 
 proptest! {
-    #![proptest_config(Config { cases: 1000, ..daily() })]
+    #![proptest_config(ProptestConfig { cases: 1000, ..crate::properties::daily() })]
 
     #[test]
     fn the_order_of_fields_makes_no_difference(value in any_json()) {

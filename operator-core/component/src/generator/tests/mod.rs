@@ -15,7 +15,7 @@ use serde_json::{Value, json};
 
 use super::*;
 
-pub(super) use digests::{any_json, daily};
+pub(super) use digests::any_json;
 
 /// A ConfigMap `web` in the namespace `shop`.
 pub(super) fn primary() -> ConfigMap {

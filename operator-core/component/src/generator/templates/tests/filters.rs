@@ -87,7 +87,7 @@ fn block_on<T>(future: impl Future<Output = T>) -> T {
 }
 
 proptest! {
-    #![proptest_config(Config { cases: 1000, ..daily() })]
+    #![proptest_config(Config { cases: 1000, ..crate::properties::daily() })]
 
     /// The reader is independent of the writer.
     #[test]

@@ -9,7 +9,7 @@ use serde_json::{Value, json};
 use super::*;
 use crate::generator::{
     Error, LookupKey,
-    tests::{Counted, any_json, daily, is_permanent, json_of, key, primary},
+    tests::{Counted, any_json, is_permanent, json_of, key, primary},
 };
 
 static ADDON: Templates = crate::templates!("tests-data/templates");

@@ -54,7 +54,7 @@ async fn as_many_objects_as_there_are_rounds_can_be_looked_up_and_no_more() {
 }
 
 proptest! {
-    #![proptest_config(Config { cases: 500, ..daily() })]
+    #![proptest_config(Config { cases: 500, ..crate::properties::daily() })]
 
     /// Lookups that depend on one another, in several files: as if everything had been known beforehand.
     #[test]
