@@ -30,6 +30,7 @@ mod facts;
 #[doc(hidden)]
 pub mod function;
 mod items;
+mod lookups;
 /// How a dependent is compared with its desired state.
 pub mod matcher {
     pub use crate::operations::matcher::{Comparison, GenericMatcher, Match, Matcher};
@@ -54,6 +55,7 @@ pub(crate) use function::complete;
 pub(crate) use function::declare;
 pub use function::dependent::Usual;
 pub use function::read::Read;
+pub use lookups::Lookups;
 pub use object::Adoption;
 pub(crate) use object::{Changes, Judge, ObjectSettings, OncePer, forget_departed, retired, settings};
 pub use record::{External, Found, NotMade, Pushes, Records, Token, Wants};

@@ -87,7 +87,7 @@ pub enum DependentError {
     NoUid(ObjectKey),
     /// The object would be outside what its event source watches, so its state would not be known.
     #[error(
-        "{kind} {key} is in a namespace that the event source `{source_name}` doesn't watch; give the dependent an informer that does: `.informer(InformerEventSource::new().namespaces(…))`"
+        "{kind} {key} is in a namespace that the event source `{source_name}` doesn't watch; let the controller watch it, with `.namespaces(…)`, or give the dependent an informer that does: `.informer(InformerEventSource::new().namespaces(…))`"
     )]
     NotWatched {
         /// Its type.

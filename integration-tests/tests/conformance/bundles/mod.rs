@@ -6,6 +6,7 @@ mod life;
 mod many;
 mod policies;
 mod stages;
+mod status;
 mod trouble;
 mod upgrade;
 

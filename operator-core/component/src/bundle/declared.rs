@@ -3,16 +3,20 @@
 use std::{
     collections::BTreeMap,
     fmt,
+    pin::Pin,
     sync::{Arc, LazyLock},
 };
 
 use futures::{FutureExt, future::BoxFuture};
 use kube::core::object::HasStatus;
 use operator_core::{
-    BoxError, Context, Mixed, Node, Objects, Permanent, Run, Want, node,
+    BoxError, Context, Mixed, Node, ObjectKey, Objects, Permanent, Run, Want,
+    dependent::Lookups,
+    node,
     resource::KubeObject,
-    workflow::{AnyNodes, IntoNode, NodeKey, Predecessor, Value},
+    workflow::{AnyNodes, IntoNode, NodeKey, Predecessor, Value as Wired},
 };
+use serde_json::Value;
 
 use super::{BundleStatus, HasBundle, Settings, shown};
 use crate::generator::{Generator, Lookup, LookupKey, RenderCache, RenderContext, digest_of};
@@ -96,6 +100,29 @@ pub fn bundle<P: KubeObject>(name: &str, generator: impl Generator<P>) -> Bundle
     Bundle { name: name.into(), generator: Arc::new(generator), settings: Arc::new(()), inventory: NAMED }
 }
 
+/// Looks objects up for a run: they are watched, and wake the primary.
+struct Watching<'r, P: KubeObject> {
+    lookups: &'r Lookups,
+    cx: &'r Context<P>,
+}
+
+impl<P: KubeObject> Lookup for Watching<'_, P> {
+    fn lookup<'a>(
+        &'a self,
+        key: &'a LookupKey,
+    ) -> Pin<Box<dyn Future<Output = Result<Option<Value>, BoxError>> + Send + 'a>> {
+        Box::pin(async move {
+            let LookupKey { api_version, kind, namespace, name } = key;
+            let named = match &**namespace {
+                "" => ObjectKey::cluster_scoped(name),
+                namespace => ObjectKey::namespaced(namespace, name),
+            };
+            let found = self.lookups.get(self.cx, (api_version, kind), &named).await?;
+            Ok(found.map(|object| serde_json::to_value(&*object)).transpose()?)
+        })
+    }
+}
+
 /// A generator without its type.
 trait Render<P>: Send + Sync {
     fn identity(&self) -> String;
@@ -140,10 +167,13 @@ impl<P: KubeObject> Bundle<P> {
     where
         P: HasStatus<Status: HasBundle>,
     {
-        let of = self.clone();
+        let of = Arc::new((self.clone(), Lookups::default()));
         let wanted = move |primary: Arc<P>, cx: Context<P>| {
-            let of = of.clone();
-            async move { of.wanted(&primary, &cx).await }
+            let of = Arc::clone(&of);
+            async move {
+                let (bundle, lookups) = &*of;
+                bundle.wanted(&primary, &Watching { lookups, cx: &cx }).await
+            }
         };
         node(wanted).named(Arc::clone(&self.name))
     }
@@ -170,7 +200,7 @@ impl<P: KubeObject> Bundle<P> {
         Ok(digest_of(&whole, &self.generator.identity(), &BTreeMap::new()))
     }
 
-    async fn wanted(&self, primary: &P, cx: &Context<P>) -> Result<Want<Objects>, BoxError>
+    async fn wanted(&self, primary: &P, cluster: &Watching<'_, P>) -> Result<Want<Objects>, BoxError>
     where
         P: HasStatus<Status: HasBundle>,
     {
@@ -192,11 +222,12 @@ impl<P: KubeObject> Bundle<P> {
             .with_parameters(settings.parameters(primary)?)
             .with_revision(revision)
             .with_digest(digest)
-            .with_lookup(cx.client());
+            .with_lookup(cluster);
         let render = match &namespace {
             Some(namespace) => render.with_namespace(namespace.as_str()),
             None => render,
         };
+        cluster.lookups.begin(cluster.cx);
         let uid = primary.meta().uid.as_deref().unwrap_or_default();
         let mut objects = self.generator.render((uid, &self.name), &render).await?;
         if let Some(namespace) =
@@ -206,9 +237,10 @@ impl<P: KubeObject> Bundle<P> {
                 object.metadata.namespace.get_or_insert_with(|| namespace.clone());
             }
             if settings.makes_namespaces(primary) && !has_namespace(&objects, &namespace) {
-                add_namespace(&mut objects, &namespace, cx).await?;
+                add_namespace(&mut objects, &namespace, cluster).await?;
             }
         }
+        cluster.lookups.finish(cluster.cx);
         objects.defaults(|object| settings.defaults(primary, object));
         Ok(Want::Is(objects))
     }
@@ -219,18 +251,14 @@ fn has_namespace(objects: &Objects, namespace: &str) -> bool {
 }
 
 /// Makes the namespace, if it doesn't exist. It stays when the bundle goes: others may have objects in it.
-async fn add_namespace<P: KubeObject>(
-    objects: &mut Objects,
-    namespace: &str,
-    cx: &Context<P>,
-) -> Result<(), BoxError> {
+async fn add_namespace(objects: &mut Objects, namespace: &str, cluster: &dyn Lookup) -> Result<(), BoxError> {
     let key = LookupKey {
         api_version: "v1".to_owned(),
         kind: "Namespace".to_owned(),
         namespace: String::new(),
         name: namespace.to_owned(),
     };
-    if cx.client().lookup(&key).await?.is_none() {
+    if cluster.lookup(&key).await?.is_none() {
         let mut made = k8s_openapi::api::core::v1::Namespace::default();
         made.metadata.name = Some(namespace.to_owned());
         objects.push(made).wave(i16::MIN).delete_order(i16::MAX).create_only().orphan();
@@ -252,7 +280,7 @@ impl<P: KubeObject + HasStatus<Status: HasBundle>> Predecessor<P> for &Bundle<P>
 }
 
 #[diagnostic::do_not_recommend]
-impl<P: KubeObject> Value<P> for Bundle<P> {
+impl<P: KubeObject> Wired<P> for Bundle<P> {
     type Node = Self;
 
     fn wired(self) -> Self {

@@ -21,7 +21,7 @@ use crate::{
 impl Managed {
     /// The object with that key, whatever it belongs to; or why it isn't known yet whether there is one. From now on its
     /// events trigger the primary.
-    pub(super) async fn found(
+    pub(in crate::dependent) async fn found(
         &self,
         key: &ObjectKey,
         asked: Asked<'_>,
@@ -75,7 +75,13 @@ impl Managed {
     }
 
     /// From now on the node names this object for the primary, and no other one.
-    pub(super) fn name(&self, key: Option<&ObjectKey>, is_watched: bool, asked: Asked<'_>, place: ScopeSlot) {
+    pub(in crate::dependent) fn name(
+        &self,
+        key: Option<&ObjectKey>,
+        is_watched: bool,
+        asked: Asked<'_>,
+        place: ScopeSlot,
+    ) {
         let (context, of) = (asked.context, (&self.source.name, &self.kind));
         context.shared().sources.conditional().named().name((context.scope(), place), of, key, is_watched);
     }

@@ -30,7 +30,10 @@ use std::{fmt, sync::Arc, time::Duration};
 use futures::FutureExt;
 use parking_lot::{Mutex, RwLock};
 
-use super::{EventSource, PrimaryScope, SourceContents, SourceDeclaration, Sources, WatchScope, Wiring};
+use super::{
+    EventSource, NamedEventSource, PrimaryScope, SourceContents, SourceDeclaration, Sources, WatchScope,
+    Wiring,
+};
 use crate::{cache, observe::SourceIndex, resource::ObjectKey};
 
 pub(crate) use claims::Claimant;
@@ -92,6 +95,14 @@ impl ConditionalSources {
     /// The objects that runs read by their keys.
     pub(crate) fn named(&self) -> &Arc<NamedObjects> {
         &self.named
+    }
+
+    /// Objects of a kind that only runs know are read by key from now on.
+    pub(crate) fn name_late(&self, source: NamedEventSource) {
+        let is_open = !self.slots.read().closed;
+        if let Some((wiring, _)) = self.base.as_ref().filter(|_| is_open) {
+            self.named.add_late(source, SourceIndex(u8::MAX), wiring);
+        }
     }
 
     /// Adds a source that doesn't run yet.

@@ -16,6 +16,7 @@
 use std::{
     collections::{BTreeMap, BTreeSet},
     sync::{Arc, Weak},
+    time::Duration,
 };
 
 use parking_lot::Mutex;
@@ -27,7 +28,8 @@ use super::{
 use crate::{
     cache::{self, KeySet},
     event_source::{
-        AnySecondary, NamedEventSource, PrimaryScope, RustType, ScopeSlot, Sources, WatchScope, Wiring,
+        AnySecondary, NamedEventSource, PrimaryScope, RustType, ScopeSlot, SourceDeclaration, Sources,
+        WatchScope, Wiring,
     },
     observe::SourceIndex,
     resource::{ObjectKey, ResourceType},
@@ -140,6 +142,14 @@ impl NamedObjects {
         self.kinds.lock().insert(name, Arc::new(kind));
     }
 
+    /// The same for a kind that only runs know, unless it is there.
+    pub(super) fn add_late(&self, source: NamedEventSource, index: SourceIndex, wiring: &Wiring) {
+        let name = SourceDeclaration::name(&source);
+        if !self.kinds.lock().contains_key(&name) {
+            self.add(name, source, index, wiring);
+        }
+    }
+
     /// Whether objects of that type, and of that kind if one is given, are read by key.
     pub(crate) fn declares(&self, of: RustType, kind: Option<&ResourceType>) -> bool {
         let is = |source: &NamedEventSource| {
@@ -222,6 +232,19 @@ impl NamedObjects {
             kind.known(key);
         }
         Ok(Ok(seen))
+    }
+
+    /// Waits until the watch for this object has shown whether it exists, for so long.
+    pub(crate) async fn wait(
+        &self,
+        source: &str,
+        key: &ObjectKey,
+        scope: PrimaryScope<'_>,
+        patience: Duration,
+    ) {
+        if let Some((slot, _)) = self.kind(source).and_then(|kind| kind.slot(key)) {
+            drop(tokio::time::timeout(patience, slot.shown_to(scope.primary())).await);
+        }
     }
 
     /// The running sources that a run of this primary can read.

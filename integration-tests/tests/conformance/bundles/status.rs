@@ -1,0 +1,205 @@
+//! What a bundle says about itself.
+
+use std::time::Duration;
+
+use integration_tests::{Package, PackageStatus, prelude::*};
+use k8s_openapi::api::core::v1::Namespace;
+use operator_component::{
+    Bundle, BundleState, BundleStatus, Settings, bundle,
+    generator::{LookupKey, RenderContext},
+};
+use operator_core::{BoxError, Objects, Run, testing::Profile};
+
+use super::{named, objects_of};
+
+/// What the words say, as in the other tests; `fails` is no object.
+fn objects(cx: &RenderContext<'_, Package>) -> Result<Objects, BoxError> {
+    let words: Vec<_> = cx.parameters()["value"].as_str().unwrap_or_default().split(' ').collect();
+    if words.contains(&"fails") {
+        return Err("there is nothing to install".into());
+    }
+    let known: Vec<_> = words.into_iter().filter(|word| word.starts_with(['c', 's', 'x'])).collect();
+    Ok(objects_of(&known.join(" ")))
+}
+
+// ANCHOR: pack
+/// A long time, so that nothing happens by itself; suspended by a word.
+struct Calm;
+
+impl Settings<Package> for Calm {
+    fn requeue(&self, _: &Package) -> Duration {
+        Duration::from_secs(3600)
+    }
+
+    fn is_suspended(&self, primary: &Package) -> bool {
+        primary.spec.value.contains("pause")
+    }
+}
+
+fn pack() -> Bundle<Package> {
+    bundle("pack", objects).settings(Calm).inventory(2)
+}
+
+fn status(primary: &Package, run: &Run<Package>) -> PackageStatus {
+    PackageStatus { bundle: Bundle::of(&pack(), primary, run) }
+}
+// ANCHOR_END: pack
+
+async fn scene(name: &str) -> Result<Scene<Package>> {
+    let cluster = cluster_with(Profile::Full).await?;
+    cluster.install_crds([Package::crd()]).await?;
+    Scene::on(cluster, name).await
+}
+
+async fn told(scene: &Scene<Package>) -> Result<BundleStatus> {
+    Ok(scene.resources.get("one").await?.status.unwrap_or_default().bundle)
+}
+
+fn ready(status: &BundleStatus) -> String {
+    let ready = status.conditions.iter().find(|condition| condition.type_ == "Ready");
+    ready.map_or_else(String::new, |of| format!("{} {} {}", of.status, of.reason, of.message))
+}
+
+#[operator_test]
+async fn a_bundle_says_how_far_it_is_and_writes_no_more_than_that() -> Result<()> {
+    let scene = scene("bundles-status").await?;
+    let controller = scene.controller(&Script::idle()).workflow((pack(),)).status(status);
+    let operator = scene.start(controller).await?;
+    scene.create("one", "c1 c2 s1").await?;
+    let written = operator.settled().await?.written();
+    let count = |what: &str| written.iter().filter(|line| line.contains(what)).count();
+    assert_eq!((count("configmaps"), count("secrets")), (2, 1), "{written:?}");
+    assert!((1..=3).contains(&count("/status")), "{written:?}");
+    let first = told(&scene).await?;
+    assert_eq!(ready(&first), "True Ready 3/3 ready");
+    assert_eq!((first.state, first.revision), (Some(BundleState::Ready), Some(1)));
+    assert_eq!((first.observed_generation, first.applied_generation), (Some(1), Some(1)));
+    assert!(first.processing_since.is_none() && first.processing_digest == first.last_processing_digest);
+    let kinds: Vec<_> =
+        first.inventory.kinds.iter().map(|(kind, of)| (&**kind, of.total, of.ready)).collect();
+    assert_eq!(kinds, [("ConfigMap", 2, 2), ("Secret", 1, 1)]);
+    assert_eq!(first.inventory.objects.len(), 2, "as many as it names");
+
+    let asked = json!({ "metadata": { "annotations": { "operator-core.io/requested-at": "1" } } });
+    scene.patch("one", asked).await?;
+    assert_eq!(operator.settled().await?.written(), [""; 0], "nothing is new");
+
+    scene.patch("one", json!({ "spec": { "value": "c1 pause" } })).await?;
+    operator.settled().await?;
+    let suspended = told(&scene).await?;
+    assert_eq!(ready(&suspended), "Unknown Suspended the bundle is suspended");
+    assert!(scene.api::<Secret>().get_opt("s1").await?.is_some(), "nothing changes");
+
+    scene.patch("one", json!({ "spec": { "value": "c1" } })).await?;
+    operator.settled().await?;
+    let second = told(&scene).await?;
+    assert_eq!((ready(&second).as_str(), second.applied_generation), ("True Ready 1/1 ready", Some(3)));
+    assert!(second.revision > Some(1) && second.last_applied_at != first.last_applied_at);
+    assert!(scene.api::<Secret>().get_opt("s1").await?.is_none());
+
+    scene.failures.expect("there is nothing to install");
+    scene.patch("one", json!({ "spec": { "value": "fails" } })).await?;
+    operator.settled().await?;
+    let failed = told(&scene).await?;
+    assert!(ready(&failed).starts_with("False Error"), "{}", ready(&failed));
+    assert_eq!((failed.state, failed.applied_generation), (Some(BundleState::Error), Some(3)));
+    scene.delete("one").await?;
+    scene.until_gone("one").await?;
+    assert!(scene.api::<ConfigMap>().get_opt("c1").await?.is_none());
+    Ok(())
+}
+
+/// In a namespace that nobody has made yet, which is named after that of the primary.
+struct Elsewhere;
+
+impl Settings<Package> for Elsewhere {
+    fn namespace(&self, primary: &Package) -> Option<String> {
+        primary.metadata.namespace.as_ref().map(|namespace| format!("{namespace}-apps"))
+    }
+}
+
+fn elsewhere() -> Bundle<Package> {
+    bundle("elsewhere", objects).settings(Elsewhere)
+}
+
+#[operator_test]
+async fn a_missing_namespace_is_made_and_stays() -> Result<()> {
+    let scene = scene("bundles-elsewhere").await?;
+    let status =
+        |primary: &Package, run: &Run<Package>| PackageStatus { bundle: elsewhere().of(primary, run) };
+    let place = format!("{}-apps", scene.namespace);
+    let controller = scene.controller(&Script::idle()).workflow((elsewhere(),)).status(status);
+    let operator = scene.start(controller.namespaces([&scene.namespace, &place])).await?;
+    scene.create("one", "c1").await?;
+    operator.settled().await?;
+    let maps = Api::<ConfigMap>::namespaced(scene.client.clone(), &place);
+    assert!(maps.get_opt("c1").await?.is_some(), "{:?}", told(&scene).await?);
+    scene.delete("one").await?;
+    scene.until_gone("one").await?;
+    assert!(maps.get_opt("c1").await?.is_none());
+    let namespaces = Api::<Namespace>::all(scene.client.clone());
+    let left = namespaces.get(&place).await?;
+    assert!(
+        left.metadata.deletion_timestamp.is_none()
+            && left.labels().keys().all(|key| !key.contains("operator-core"))
+    );
+    namespaces.delete(&place, &Default::default()).await?;
+    Ok(())
+}
+
+/// What it makes has the value of an object that others have made.
+struct Looking;
+
+impl operator_component::generator::Generator<Package> for Looking {
+    async fn generate(&self, cx: &RenderContext<'_, Package>) -> Result<Objects, BoxError> {
+        let key = LookupKey {
+            api_version: "v1".to_owned(),
+            kind: "ConfigMap".to_owned(),
+            namespace: cx.namespace().unwrap_or_default().to_owned(),
+            name: "source".to_owned(),
+        };
+        let found = cx.lookup(&key).await?;
+        let value = found.map_or_else(|| "absent".to_owned(), |map| map["data"]["value"].to_string());
+        let mut objects = Objects::new();
+        let data = Some([("value".to_owned(), value)].into());
+        objects.push(ConfigMap { metadata: named("copy"), data, ..ConfigMap::default() });
+        Ok(objects)
+    }
+}
+
+fn looking() -> Bundle<Package> {
+    bundle("looking", Looking).settings(Calm)
+}
+
+#[operator_test]
+async fn what_was_looked_up_wakes_the_primary_when_it_changes() -> Result<()> {
+    let scene = scene("bundles-lookup").await?;
+    let status = |primary: &Package, run: &Run<Package>| PackageStatus { bundle: looking().of(primary, run) };
+    let controller = scene.controller(&Script::idle()).workflow((looking(),)).status(status);
+    let operator = scene.start(controller).await?;
+    scene.create("one", "c1").await?;
+    operator.settled().await?;
+    let maps = scene.api::<ConfigMap>();
+    let copied = async || {
+        let data = maps.get("copy").await?.data.unwrap_or_default();
+        Ok::<_, anyhow::Error>(data.get("value").cloned().unwrap_or_default())
+    };
+    assert_eq!(copied().await?, "absent");
+    let asked = json!({ "metadata": { "annotations": { "operator-core.io/requested-at": "1" } } });
+    scene.patch("one", asked).await?;
+    assert!(operator.settled().await?.requests.is_empty(), "what is watched isn't read again");
+
+    let data = Some([("value".to_owned(), "1".to_owned())].into());
+    let source = ConfigMap { metadata: named("source"), data, ..ConfigMap::default() };
+    maps.create(&Default::default(), &source).await?;
+    operator.settled().await?;
+    assert_eq!(copied().await?, "\"1\"");
+    let other = json!({ "data": { "value": "2" } });
+    maps.patch("source", &PatchParams::default(), &Patch::Merge(other)).await?;
+    operator.settled().await?;
+    assert_eq!(copied().await?, "\"2\"");
+    maps.delete("source", &Default::default()).await?;
+    operator.settled().await?;
+    assert_eq!(copied().await?, "absent");
+    Ok(())
+}
