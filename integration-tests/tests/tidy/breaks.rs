@@ -6,10 +6,10 @@ use crate::{rows::tests_in, sources};
 
 /// One for each guarantee in the documentation of a module: a break costs a build each night, and work with each change of the
 /// lines around it.
-const MOST: usize = 111;
+const MOST: usize = 125;
 
 #[test]
-fn there_are_at_most_111_breaks_and_each_fits_the_code_and_names_a_test() {
+fn there_are_at_most_125_breaks_and_each_fits_the_code_and_names_a_test() {
     let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("breaks");
     let entries = fs::read_dir(&folder).expect("there are breaks");
     let patches: Vec<_> = entries.map(|entry| entry.expect("an entry can be read").path()).collect();
