@@ -87,7 +87,7 @@ fn what_it_decides_depends_on_arguments_alone() {
     assert!(wrong.is_empty(), "{wrong:#?}");
 }
 
-/// The features of two older frameworks, each with a test or with what is different.
+/// The features of three older frameworks, each with a test or with what is different.
 #[test]
 fn each_feature_of_the_seeds_has_a_test_or_a_difference() {
     let text =
@@ -111,5 +111,5 @@ fn each_feature_of_the_seeds_has_a_test_or_a_difference() {
     }
     assert_eq!(wrong, [""; 0]);
     let numbered = |letter: char, last: usize| (1..=last).map(move |number| format!("{letter}{number:02}"));
-    assert_eq!(ids, numbered('A', 37).chain(numbered('D', 21)).collect::<Vec<_>>());
+    assert_eq!(ids, numbered('A', 37).chain(numbered('B', 33)).chain(numbered('D', 21)).collect::<Vec<_>>());
 }
