@@ -107,13 +107,19 @@ impl Life {
         Ok(all)
     }
 
+    async fn create(&self, name: &str) -> Result<()> {
+        let spec = AddOnSpec { version: "1.4.0".to_owned(), replicas: 1, greeting: "Hello".to_owned() };
+        self.addons.create(&PostParams::default(), &AddOn::new(name, spec)).await?;
+        Ok(())
+    }
+
     async fn change(&self, spec: Value) -> Result<()> {
         self.addons.patch("hello", &PatchParams::default(), &Patch::Merge(json!({ "spec": spec }))).await?;
         Ok(())
     }
 
-    async fn status(&self) -> Result<BundleStatus> {
-        Ok(self.addons.get("hello").await?.status.unwrap_or_default().bundle)
+    async fn status(&self, name: &str) -> Result<BundleStatus> {
+        Ok(self.addons.get(name).await?.status.unwrap_or_default().bundle)
     }
 
     /// Waits until the newest generation is ready. What was done until all runs have ended.
@@ -126,7 +132,7 @@ impl Life {
         };
         eventually("the add-on to be ready", is_ready).await?;
         let settled = self.running.settled().await?;
-        Ok((self.status().await?, settled))
+        Ok((self.status("hello").await?, settled))
     }
 }
 
@@ -145,8 +151,7 @@ fn of(written: &[String], start: &str, code: u16) -> usize {
 #[tokio::test(start_paused = true)]
 async fn an_addon_is_installed_repaired_upgraded_and_removed() -> Result<()> {
     let mut life = Life::begin().await?;
-    let spec = AddOnSpec { version: "1.4.0".to_owned(), replicas: 1, greeting: "Hello".to_owned() };
-    life.addons.create(&PostParams::default(), &AddOn::new("hello", spec)).await?;
+    life.create("hello").await?;
     let (status, settled) = life.ready().await?;
     // All but the Job, which has succeeded and was deleted.
     assert_eq!(counted(&status), (11, 61, 61), "{:#?}", status.inventory.kinds);
@@ -187,7 +192,7 @@ async fn an_addon_is_installed_repaired_upgraded_and_removed() -> Result<()> {
     life.all("Channel")?.create(&PostParams::default(), &guest).await?;
     life.addons.delete("hello", &DeleteParams::default()).await?;
     assert_eq!(of(&life.running.settled().await?.written(), "DELETE", 200), 0);
-    let status = life.status().await?;
+    let status = life.status("hello").await?;
     let ready = status.conditions.iter().find(|condition| condition.type_ == "Ready");
     let reason = ready.map(|ready| ready.reason.as_str());
     assert_eq!((status.state, reason), (Some(BundleState::Deleting), Some("DeletionBlocked")));
@@ -198,6 +203,33 @@ async fn an_addon_is_installed_repaired_upgraded_and_removed() -> Result<()> {
     assert_eq!(life.named("hello").await?, [""; 0]);
     let definitions: Api<CustomResourceDefinition> = Api::all(life.cluster.client()?);
     assert!(definitions.get_opt("channels.addon.sample.operator-core.io").await?.is_none());
+    life.running.stop().await;
+    Ok(())
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_second_addon_is_refused_and_its_end_leaves_the_first_one() -> Result<()> {
+    let life = Life::begin().await?;
+    life.create("hello").await?;
+    life.ready().await?;
+    life.create("second").await?;
+    let refused = async || {
+        let status = life.status("second").await?;
+        let ready = status.conditions.into_iter().find(|condition| condition.type_ == "Ready");
+        Ok(ready.filter(|ready| ready.reason == "Error").map(|ready| ready.message))
+    };
+    let message = eventually("the second one to be refused", refused).await?;
+    assert!(
+        message.contains("CustomResourceDefinition channels.addon.sample.operator-core.io exists already")
+    );
+    assert!(life.named("second").await?.iter().all(|name| !name.starts_with("Deployment")));
+
+    life.addons.delete("second", &DeleteParams::default()).await?;
+    let is_gone = async || Ok(life.addons.get_opt("second").await?.is_none().then_some(()));
+    eventually("its end", is_gone).await?;
+    assert_eq!(life.named("second").await?, [""; 0]);
+    let (status, _) = life.ready().await?;
+    assert_eq!(counted(&status), (11, 61, 61));
     life.running.stop().await;
     Ok(())
 }
