@@ -92,6 +92,14 @@ fn shop() -> Result<usize> {
     each.into_iter().sum()
 }
 
+/// The lines of the sample of bundles and of its binary, without its types.
+fn addon() -> Result<usize> {
+    let folder = repository().join("samples/addon/src");
+    let source = fs::read_to_string(folder.join("lib.rs"))?;
+    let types = lines_of(&source, "AddOnSpec")? + lines_of(&source, "AddOnStatus")?;
+    Ok(lines(&source, &[])? - types + lines(&fs::read_to_string(folder.join("main.rs"))?, &[])?)
+}
+
 fn check(what: &str, lines: usize, at_most: usize) -> Result<()> {
     ensure!(lines <= at_most, "{what} takes {lines} lines, and may take {at_most}");
     Ok(())
@@ -122,6 +130,16 @@ fn the_sample_of_components_takes_at_most_220_lines_and_the_page_says_how_many()
     let page = fs::read_to_string(repository().join("docs/src/components.md"))?;
     let says = format!("takes {lines} lines");
     ensure!(page.contains(&says), "docs/src/components.md doesn't say: {says}");
+    Ok(())
+}
+
+#[test]
+fn the_sample_of_bundles_takes_at_most_60_lines_and_its_readme_says_how_many() -> Result<()> {
+    let lines = addon()?;
+    check("the add-on", lines, 60)?;
+    let page = fs::read_to_string(repository().join("samples/addon/README.md"))?;
+    let says = format!("takes {lines} lines");
+    ensure!(page.contains(&says), "samples/addon/README.md doesn't say: {says}");
     Ok(())
 }
 

@@ -38,7 +38,7 @@ fn imported(code: &str) -> Vec<String> {
 #[test]
 fn programs_import_at_most_two_names_beside_the_prelude() {
     let mut programs = sources::rust("integration-tests/tests/readme/programs");
-    for sample in ["mysql-schema", "store", "tomcat", "webpage"] {
+    for sample in ["addon", "mysql-schema", "store", "tomcat", "webpage"] {
         programs.extend(sources::rust(&format!("samples/{sample}/src")));
     }
     assert!(programs.len() > 20, "{} programs", programs.len());

@@ -38,8 +38,8 @@ const OF_OTHERS: &[(&str, &[&str])] = &[
 const PROGRAMS: [&str; 8] = ["kubectl", "cargo", "docker", "git", "kind", "mdbook", "helm", "rustup"];
 
 /// The operators of the book and of the samples.
-const OPERATORS: [&str; 7] =
-    ["operator", "<operator>", "greeter", "webpage", "tomcat", "store", "mysql-schema"];
+const OPERATORS: [&str; 8] =
+    ["operator", "<operator>", "greeter", "webpage", "tomcat", "store", "mysql-schema", "addon"];
 
 type Words = BTreeSet<String>;
 

@@ -6,36 +6,38 @@ use std::{
     sync::Arc,
 };
 
-use crate::resource::ObjectKey;
+use crate::resource::{ObjectKey, ResourceType};
 
 /// Those of a primary.
 #[derive(Debug, Default)]
 pub(crate) struct Leaving {
-    /// Those that are being deleted, with their uids, by node.
-    deleted: BTreeMap<Arc<str>, BTreeMap<ObjectKey, String>>,
+    /// Those that are being deleted, with their uids, by node. A node may have objects of several kinds with the same name.
+    deleted: BTreeMap<Arc<str>, BTreeMap<(ResourceType, ObjectKey), String>>,
     /// Those that a node leaves to another one.
-    given_up: BTreeSet<(String, ObjectKey)>,
+    given_up: BTreeSet<(String, ResourceType, ObjectKey)>,
 }
 
 impl Leaving {
     /// Records that an object of that node is being deleted.
-    pub(crate) fn note(&mut self, node: &str, object: ObjectKey, uid: String) {
+    pub(crate) fn note(&mut self, node: &str, object: (ResourceType, ObjectKey), uid: String) {
         self.deleted.entry(Arc::from(node)).or_default().insert(object, uid);
     }
 
-    /// The objects of that node that are being deleted, as far as their end has not been seen.
-    pub(crate) fn of(&self, node: &str) -> BTreeMap<ObjectKey, String> {
-        self.deleted.get(node).cloned().unwrap_or_default()
+    /// The objects of that node and kind that are being deleted, as far as their end has not been seen.
+    pub(crate) fn of(&self, node: &str, kind: &ResourceType) -> BTreeMap<ObjectKey, String> {
+        let of_node = self.deleted.get(node).into_iter().flatten();
+        let of_kind = of_node.filter(|((of, _), _)| of == kind);
+        of_kind.map(|((_, key), uid)| (key.clone(), uid.clone())).collect()
     }
 
     /// Records that an object that this node has made is wanted by another one, and no longer by this one.
-    pub(crate) fn give_up(&mut self, node: &str, object: ObjectKey) {
-        self.given_up.insert((node.to_owned(), object));
+    pub(crate) fn give_up(&mut self, node: &str, (kind, key): (ResourceType, ObjectKey)) {
+        self.given_up.insert((node.to_owned(), kind, key));
     }
 
     /// Whether that was so when it was last known.
-    pub(crate) fn has_given_up(&self, node: &str, object: &ObjectKey) -> bool {
-        self.given_up.iter().any(|(by, given_up)| by == node && given_up == object)
+    pub(crate) fn has_given_up(&self, node: &str, (kind, key): (&ResourceType, &ObjectKey)) -> bool {
+        self.given_up.iter().any(|(by, of, given_up)| by == node && of == kind && given_up == key)
     }
 
     /// The end of all objects of that node has been seen, or nothing waits for it any more.
@@ -46,18 +48,21 @@ impl Leaving {
 
 #[cfg(test)]
 mod tests {
+    use k8s_openapi::api::core::v1::{ConfigMap, Secret};
+
     use super::*;
 
     #[test]
     fn what_goes_is_known_until_it_is_forgotten() {
         let mut leaving = Leaving::default();
+        let (maps, secrets) = (ResourceType::of::<ConfigMap>(), ResourceType::of::<Secret>());
         for node in ["web", "web", "data"] {
-            leaving.note(node, ObjectKey::namespaced("shop", node), "uid".to_owned());
+            leaving.note(node, (maps.clone(), ObjectKey::namespaced("shop", node)), "uid".to_owned());
         }
-        assert_eq!(leaving.of("web").len(), 1, "it is the same object");
-        assert!(leaving.of("other").is_empty());
+        assert_eq!(leaving.of("web", &maps).len(), 1, "it is the same object");
+        assert!(leaving.of("other", &maps).is_empty() && leaving.of("web", &secrets).is_empty());
         leaving.forget("web");
-        assert!(leaving.of("web").is_empty());
-        assert_eq!(leaving.of("data").len(), 1);
+        assert!(leaving.of("web", &maps).is_empty());
+        assert_eq!(leaving.of("data", &maps).len(), 1);
     }
 }

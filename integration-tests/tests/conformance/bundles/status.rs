@@ -94,6 +94,11 @@ async fn a_bundle_says_how_far_it_is_and_writes_no_more_than_that() -> Result<()
     operator.settled().await?;
     let second = told(&scene).await?;
     assert_eq!((ready(&second).as_str(), second.applied_generation), ("True Ready 1/1 ready", Some(3)));
+    assert_eq!(
+        second.inventory.kinds.values().map(|of| of.total).sum::<u32>(),
+        1,
+        "what has gone isn't counted"
+    );
     assert!(second.revision > Some(1) && second.last_applied_at != first.last_applied_at);
     assert!(scene.api::<Secret>().get_opt("s1").await?.is_none());
 

@@ -161,3 +161,43 @@ async fn a_manifest_that_was_exported_is_applied_and_texts_of_a_secret_are_compa
     assert!(operator.settled().await?.requests.is_empty());
     Ok(())
 }
+
+/// Objects of three kinds with one name.
+fn namesakes(primary: &TestResource) -> Result<Objects, BoxError> {
+    let objects = ["kind: ConfigMap", "kind: Secret", "kind: Service\nspec: {ports: [{port: 80}]}"];
+    let value = &primary.spec.value;
+    let document = |kind: &str| {
+        format!("---\napiVersion: v1\nmetadata: {{name: same, labels: {{value: {value}}}}}\n{kind}\n")
+    };
+    Ok(Objects::from_yaml(&objects.map(document).concat())?)
+}
+
+/// What is remembered of the last write of one was once that of its namesakes, so that repairs became ever slower.
+#[operator_test]
+async fn objects_with_one_name_are_repaired_at_once_and_go_on_their_own() -> Result<()> {
+    let scene = Scene::new("bundles-namesakes").await?;
+    let (script, _) = looking_on::<TestResource>();
+    let controller = script.controller().workflow((namesakes,)).namespaces([&scene.namespace]);
+    let operator = scene.start(controller).await?;
+    scene.create("one", "a").await?;
+    operator.settled().await?;
+    let theirs = Patch::Merge(json!({ "metadata": { "labels": { "value": "theirs" } } }));
+    let (maps, secrets) = (scene.api::<ConfigMap>(), scene.api::<Secret>());
+    for round in 0..4 {
+        maps.patch("same", &PatchParams::default(), &theirs).await?;
+        assert_eq!(operator.settled().await?.written(), ["PATCH configmaps/same -> 200"], "round {round}");
+        secrets.patch("same", &PatchParams::default(), &theirs).await?;
+        assert_eq!(operator.settled().await?.written(), ["PATCH secrets/same -> 200"], "round {round}");
+    }
+    let held = json!({ "metadata": { "finalizers": ["example.com/held"] } });
+    maps.patch("same", &PatchParams::default(), &Patch::Merge(held)).await?;
+    operator.settled().await?;
+    scene.delete("one").await?;
+    let settled = operator.settled().await?;
+    let reads: Vec<_> = settled.requests.iter().map(ToString::to_string).collect();
+    assert!(!reads.iter().any(|line| line.starts_with("GET secrets/")), "{reads:?}");
+    maps.patch("same", &PatchParams::default(), &Patch::Merge(json!({ "metadata": { "finalizers": null } })))
+        .await?;
+    scene.until_gone("one").await?;
+    Ok(())
+}

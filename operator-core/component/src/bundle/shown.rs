@@ -6,7 +6,7 @@ use operator_core::{
     Run, Waiting,
     resource::KubeObject,
     status::conditions::{self, ConditionUpdate},
-    workflow::{NodeResult, NodeState, ReconcileResult},
+    workflow::{NodeResult, NodeState, Operation, ReconcileResult, Secondary},
 };
 
 use super::{
@@ -89,8 +89,14 @@ impl<P: KubeObject> Seen<'_, P> {
 }
 
 fn counted(node: &NodeResult) -> String {
-    let all = node.reconciled.as_ref().and_then(ReconcileResult::desired);
+    let all = node.reconciled.as_ref().map(|result| existing(result).count());
     all.map_or_else(|| "all objects are ready".to_owned(), |all| format!("{all}/{all} ready"))
+}
+
+/// The objects without those that have gone.
+fn existing(result: &ReconcileResult) -> impl Iterator<Item = &Secondary> {
+    let exists = result.operations().iter().filter(|(operation, _)| *operation != Operation::Deleted);
+    exists.map(|(_, object)| object)
 }
 
 /// The objects, counted, and as many of them by name.
@@ -99,7 +105,7 @@ fn inventory(result: &ReconcileResult, named: usize) -> Inventory {
         result.unready().iter().map(|(object, status)| (key(object), status.message.clone())).collect();
     let mut kinds = BTreeMap::<String, Count>::new();
     let mut objects = Vec::new();
-    for (_, object) in result.operations() {
+    for object in existing(result) {
         let key = key(object);
         let why = unready.get(&key).cloned();
         let count = kinds.entry(key.0.clone()).or_default();
@@ -122,7 +128,7 @@ fn inventory(result: &ReconcileResult, named: usize) -> Inventory {
 }
 
 /// Its kind, as in `Deployment.apps`, and its name.
-fn key(object: &operator_core::workflow::Secondary) -> (String, String) {
+fn key(object: &Secondary) -> (String, String) {
     let kind = object.kind().map_or_else(String::new, |kind| match kind.group() {
         "" => kind.kind().to_owned(),
         group => format!("{}.{group}", kind.kind()),

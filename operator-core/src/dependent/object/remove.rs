@@ -54,7 +54,8 @@ impl Managed {
 impl OfPrimary<'_> {
     /// Deletes an object that the node has made and that isn't wanted.
     pub(in crate::dependent) async fn remove(&self, object: &AnyObject) -> Result<Removed, Error> {
-        let written = (Arc::from(self.asked.node), ObjectKey::in_meta(object.meta()));
+        let key = ObjectKey::in_meta(object.meta());
+        let written = (Arc::from(self.asked.node), self.managed.kind.clone(), key);
         self.asked.context.scope().look(|all: &mut Written| all.remove(&written));
         self.remove_if(object, &|live| self.is_removable(live)).await
     }
@@ -64,8 +65,8 @@ impl OfPrimary<'_> {
         let removed = self.remove(object).await?;
         if let (Removed::Going, Some(uid)) = (removed, object.meta().uid.clone()) {
             let (context, node) = (self.asked.context, self.asked.node);
-            let key = ObjectKey::in_meta(object.meta());
-            context.scope().change(|leaving: &mut Leaving| leaving.note(node, key, uid));
+            let object = (self.managed.kind.clone(), ObjectKey::in_meta(object.meta()));
+            context.scope().change(|leaving: &mut Leaving| leaving.note(node, object, uid));
         }
         Ok(())
     }
@@ -93,7 +94,7 @@ impl OfPrimary<'_> {
     }
 
     fn leaving(&self) -> BTreeMap<ObjectKey, String> {
-        let of = |leaving: &mut Leaving| leaving.of(self.asked.node);
+        let of = |leaving: &mut Leaving| leaving.of(self.asked.node, &self.managed.kind);
         self.asked.context.scope().look(of).unwrap_or_default()
     }
 
@@ -165,7 +166,8 @@ impl OfPrimary<'_> {
         let (key, node) = (ObjectKey::in_meta(object.meta()), &*self.marks.node);
         let others: Vec<_> = self.wants(&key).filter(|other| other.node != node).collect();
         if others.iter().any(|other| other.wants == Some(true)) {
-            self.asked.context.scope().change(|leaving: &mut Leaving| leaving.give_up(node, key));
+            let object = (self.managed.kind.clone(), key);
+            self.asked.context.scope().change(|leaving: &mut Leaving| leaving.give_up(node, object));
             return Ok(true);
         }
         // One that says only in its turn what it wants may have to wait for long.
@@ -186,7 +188,8 @@ impl OfPrimary<'_> {
         let maker = self.marks.maker(object.meta()).filter(|node| *node != self.marks.node)?;
         let key = ObjectKey::in_meta(object.meta());
         let wants = self.wants(&key).find(|one| one.node == maker).and_then(|one| one.wants);
-        let given_up = |leaving: &mut Leaving| leaving.has_given_up(maker, &key).then_some(false);
+        let object = (&self.managed.kind, &key);
+        let given_up = |leaving: &mut Leaving| leaving.has_given_up(maker, object).then_some(false);
         Some((maker, wants.or_else(|| self.asked.context.scope().look(given_up).flatten())))
     }
 

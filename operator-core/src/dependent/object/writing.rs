@@ -374,7 +374,7 @@ impl OfPrimary<'_> {
     }
 
     fn last_write<R>(&self, writer: &DependentWriter<'_>, look: impl FnOnce(&mut LastWrite) -> R) -> R {
-        let of = (Arc::from(self.asked.node), writer.key().clone());
+        let of = (Arc::from(self.asked.node), self.managed.kind.clone(), writer.key().clone());
         self.asked.context.scope().change_anyway(|all: &mut Written| look(all.entry(of).or_default()))
     }
 

@@ -18,7 +18,10 @@
 
 use std::{collections::BTreeMap, num::NonZeroU64, sync::Arc, time::Duration};
 
-use crate::{environment::Now, resource::ObjectKey};
+use crate::{
+    environment::Now,
+    resource::{ObjectKey, ResourceType},
+};
 
 /// So many writes in a row without a reason are made at once; the last of them is reported.
 const AT_ONCE: u32 = 2;
@@ -37,8 +40,8 @@ const LONGEST_PAUSE: Duration = Duration::from_secs(270);
 /// Writes that are further apart aren't in a row.
 const APART: Duration = Duration::from_secs(600);
 
-/// The last writes for one primary, by node and object.
-pub(super) type Written = BTreeMap<(Arc<str>, ObjectKey), LastWrite>;
+/// The last writes for one primary, by node and object. A node may have objects of several kinds with the same name.
+pub(super) type Written = BTreeMap<(Arc<str>, ResourceType, ObjectKey), LastWrite>;
 
 /// What a node wants to write.
 #[derive(Clone, Debug, Default)]

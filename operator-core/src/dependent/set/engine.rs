@@ -11,7 +11,7 @@ use parking_lot::Mutex;
 use super::{
     act::{Act, Live, act},
     declared::SetSettings,
-    followed::{Followed, Kinds},
+    followed::{Followed, Kinds, PATIENCE},
     policies::{Policies, ReconcilePolicy, Rules, UpdatePolicy},
     progress::Progressing,
     removal::Unwanted,
@@ -251,7 +251,14 @@ impl SetEngine {
             draft.meta_mut().annotations.get_or_insert_default().insert(name, generation);
         }
         let desired = own.marked(draft).map_err(Error::boxed)?;
-        let actual = own.there(&key).map_err(Error::boxed)?;
+        let mut actual = own.there(&key);
+        if matches!(actual, Err(Error::NotSynced { .. })) {
+            // The source is shown to a primary with its own namespace, and this is another.
+            let source = managed.source(asked.context).map_err(Error::boxed)?;
+            drop(tokio::time::timeout(PATIENCE, source.informer().synced()).await);
+            actual = own.there(&key);
+        }
+        let actual = actual.map_err(Error::boxed)?;
         let is_over = wanted.may_be_over() && done.contains(&wanted.print());
         let live = actual.as_ref().map(|actual| self.judged(asked, &own, wanted, (&*desired, &**actual)));
         let live = live.transpose().map_err(Error::boxed)?;
@@ -525,7 +532,8 @@ impl SetEngine {
             // Each stage goes when the one before is gone, and the primary when all are. The end of a definition takes the
             // source of its objects along, which may have had their last event.
             asked.context.remembered().lock().note_asked();
-            let kept = kept.or_else(|| Some(format!("{found} objects are still there")));
+            let left = if found == 1 { "an object is" } else { &*format!("{found} objects are") };
+            let kept = kept.or_else(|| Some(format!("{left} still there")));
             return Ok(Deleted { found, deletion: Deletion::Asked, kept });
         }
         for kind in kinds.keys() {

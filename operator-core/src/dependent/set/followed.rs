@@ -18,7 +18,7 @@ use crate::{
 };
 
 /// How long a run waits until a kind's objects are listed. Without this, each kind's list would be followed by a run of its own.
-const PATIENCE: Duration = Duration::from_secs(10);
+pub(super) const PATIENCE: Duration = Duration::from_secs(10);
 
 /// A kind, as far as this run can use it.
 pub(super) enum Followed {
