@@ -30,7 +30,7 @@ async fn what_is_read_where_nobody_watches_fails_its_node_and_nothing_is_written
     operator.settled().await?;
 
     let told = message(&scene, "one").await?.unwrap_or_default();
-    assert!(told.contains("doesn't watch; give the dependent an informer that does"), "{told}");
+    assert!(told.contains("doesn't watch; let the controller watch it"), "{told}");
     assert_eq!(faults.unfired().len(), 1, "nothing is written");
     Ok(())
 }
