@@ -24,7 +24,7 @@ use worlds::Worlds;
 use crate::support::until;
 
 /// `DRY_WORLDS` is another number, for nightly.
-const WORLDS: usize = 150;
+const WORLDS: usize = 300;
 
 type Dry = fn(&WebPage) -> DryRun<WebPage>;
 
