@@ -40,7 +40,7 @@ impl DeclaredSources {
         let (mut names, mut mistakes) = (BTreeSet::new(), Vec::new());
         let mut always = self.declared;
         let of_conditional = self.of_dependents.conditional.into_iter();
-        let (by_key, of_conditional) = of_conditional.partition(|source| source.is_by_key);
+        let (by_key, of_conditional) = of_conditional.partition(|source| source.by_key.is_some());
         let (mut shared, own) = partition([self.of_dependents.always, by_key].concat());
         always.extend(own);
         let (mut shared_conditional, mut conditional) = partition(of_conditional);

@@ -11,7 +11,7 @@ use super::{
 };
 use crate::{
     environment::fenced_future,
-    event_source::SourceDeclaration,
+    event_source::{NamedEventSource, SourceDeclaration},
     reconciler::{AnyContext, BoxError, Context},
     resource::{Access, AnyObject, KubeObject, ObjectKey, ResourceType},
     results::{ReconcileResult, Secondary},
@@ -25,27 +25,27 @@ pub(crate) struct DependentSource {
     /// Whether another source with the same name, declared by another dependent or on the controller, can be used as
     /// well.
     pub(crate) shared: bool,
-    /// Whether it runs only as far as runs name objects of it.
-    pub(crate) is_by_key: bool,
+    /// The source once more if it runs only as far as runs name objects of it.
+    pub(crate) by_key: Option<Arc<NamedEventSource>>,
 }
 
 impl DependentSource {
     /// A source of its own for the dependent.
     #[must_use]
     pub(crate) fn own(declaration: Arc<impl SourceDeclaration + 'static>) -> Self {
-        Self { declaration, shared: false, is_by_key: false }
+        Self { declaration, shared: false, by_key: None }
     }
 
     /// A source that is shared by all dependents whose source has this name.
     #[must_use]
     pub(crate) fn shared(declaration: Arc<impl SourceDeclaration + 'static>) -> Self {
-        Self { declaration, shared: true, is_by_key: false }
+        Self { declaration, shared: true, by_key: None }
     }
 
     /// The same, for reads by key.
     #[must_use]
-    pub(crate) fn by_key(declaration: Arc<impl SourceDeclaration + 'static>) -> Self {
-        Self { is_by_key: true, ..Self::shared(declaration) }
+    pub(crate) fn by_key(source: Arc<NamedEventSource>) -> Self {
+        Self { by_key: Some(Arc::clone(&source)), ..Self::shared(source) }
     }
 }
 
@@ -91,7 +91,7 @@ pub(crate) struct Asked<'r> {
 impl Asked<'_> {
     /// The newest known state of the primary, which shows what this run has written itself.
     pub(crate) fn newest(self) -> AnyObject {
-        self.context.primary().unwrap_or_else(|| AnyObject::clone(self.primary))
+        self.context.newest(self.primary)
     }
 
     /// The primary as user code knows it, and the context for it. A dependent is called for primaries of one type only.

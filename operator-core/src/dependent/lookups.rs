@@ -11,15 +11,12 @@
 
 use std::{collections::BTreeMap, sync::Arc, time::Duration};
 
-use kube::core::{DynamicObject, TypeMeta};
+use kube::core::DynamicObject;
 
-use super::{
-    Asked, Capabilities, Error, ObjectSettings,
-    object::{Managed, untyped_source},
-};
+use super::{Asked, Capabilities, Error, ObjectSettings, object::Managed};
 use crate::{
     error::Waiting,
-    event_source::{InformerEventSource, ScopeSlot},
+    event_source::ScopeSlot,
     reconciler::{AnyContext, BoxError, Context},
     resource::{KubeObject, ObjectKey, ResourceType},
 };
@@ -104,8 +101,7 @@ impl Lookups {
         let found = found.map_err(|why| Waiting::again_in(AGAIN, "Syncing", why))?;
         let object = found.and_then(|object| object.into_any().downcast::<DynamicObject>().ok());
         Ok(object.map(|mut object| {
-            let types = TypeMeta { api_version: served.api_version(), kind: served.kind().to_owned() };
-            Arc::make_mut(&mut object).types = Some(types);
+            Arc::make_mut(&mut object).types = Some(served.types());
             object
         }))
     }
@@ -135,20 +131,27 @@ impl Lookups {
         kind: &ResourceType,
         key: &ObjectKey,
     ) -> Option<(ScopeSlot, Arc<Managed>)> {
+        let place = context.scope().slot(self.place);
+        let name = (kind.group().to_owned(), kind.kind().to_owned(), key.clone());
+        let again = |places: &mut Places| {
+            let known = places.0.get_mut(&name).filter(|known| known.managed.kind == *kind)?;
+            known.is_asked = true;
+            Some((known.slot, Arc::clone(&known.managed)))
+        };
+        if let Some(known) = place.look(again).flatten() {
+            return Some(known);
+        }
         let mut settings = ObjectSettings::<DynamicObject>::new("lookups".into());
         settings.capabilities = Capabilities::READ_ONLY;
         settings.cluster_scoped = !kind.is_namespaced();
         let managed = Arc::new(settings.finish(kind.api_resource()));
-        let source = InformerEventSource::<DynamicObject>::of_type(kind.api_resource());
-        let source = if kind.is_namespaced() { source } else { source.cluster_scoped() };
-        let source = source.name_by_default(&untyped_source(kind)).by_key();
-        context.shared().sources.conditional().name_late(source);
-        let name = (kind.group().to_owned(), kind.kind().to_owned(), key.clone());
-        context.scope().slot(self.place).change(|places: &mut Places| {
-            let new = || Place { slot: ScopeSlot::unique(), managed: Arc::clone(&managed), is_asked: true };
-            let place = places.0.entry(name).or_insert_with(new);
-            (place.is_asked, place.managed) = (true, managed.clone());
-            (place.slot, managed)
+        if let Some(source) = managed.source.declared.as_ref().and_then(|source| source.by_key.as_deref()) {
+            context.shared().sources.conditional().name_late(source);
+        }
+        place.change(|places: &mut Places| {
+            let slot = places.0.get(&name).map_or_else(ScopeSlot::unique, |known| known.slot);
+            places.0.insert(name, Place { slot, managed: Arc::clone(&managed), is_asked: true });
+            (slot, managed)
         })
     }
 }

@@ -113,7 +113,7 @@ impl Dispatcher {
             fenced(|| function(&primary, &run))
                 .map_err(|payload| RunFailure::of_panic("status function", &*payload))
         };
-        let newest = || context.primary().unwrap_or_else(|| AnyObject::clone(&primary));
+        let newest = || context.newest(&primary);
         // Before the call, which reads the conditions of others.
         let mut made_from = newest();
         let Some(mut status) = make()? else { return Ok(()) };

@@ -17,8 +17,8 @@
 //! answer into the cache: the next read sees it; its echo triggers nothing
 //! ```
 //!
-//! `live` is the only read: it bypasses the caches if an answer, or none, leaves open what exists now, and before an
-//! object that has lost its owner gets it back.
+//! `live` and `first_live` are the only reads. They bypass the caches: `live` if an answer, or none, leaves open what exists now,
+//! and before an object that has lost its owner gets it back; `first_live` before objects go that may be other people's.
 //!
 //! `events` writes Events of Kubernetes beside all this, through the same `Writer`.
 //!
@@ -58,7 +58,7 @@ pub(crate) use primary::{FinalizerAdded, PrimaryWriter, at, has_finalizer, has_s
 pub use resource::{Applied, ResourceOperations};
 pub use send::intent::WriteMode;
 pub(crate) use send::{
-    live,
+    first_live, live,
     request::{Findings, Writer, WritingRun, records_manager},
 };
 pub(crate) use undeclared::TRIED_AGAIN_AFTER;

@@ -139,6 +139,12 @@ impl AnyContext {
         (newest.meta().uid.as_deref() == Some(self.run.uid.as_str())).then_some(newest)
     }
 
+    /// The newest known state of the primary, which shows what this run has written itself; this one once it is gone or
+    /// replaced.
+    pub(crate) fn newest(&self, primary: &AnyObject) -> AnyObject {
+        self.primary().unwrap_or_else(|| AnyObject::clone(primary))
+    }
+
     /// The type of the primary.
     pub(crate) fn primary_type(&self) -> &ResourceType {
         self.shared.primary.resource_type()

@@ -11,7 +11,7 @@ use std::{
 use k8s_openapi::NamespaceResourceScope;
 use kube::{
     Resource,
-    core::{ApiResource, DynamicObject, DynamicResourceScope, GroupVersionKind},
+    core::{ApiResource, DynamicObject, DynamicResourceScope, GroupVersionKind, TypeMeta},
 };
 use serde::{Serialize, de::DeserializeOwned};
 
@@ -189,6 +189,11 @@ impl ResourceType {
         } else {
             format!("{}/{}", self.0.group, self.0.version)
         }
+    }
+
+    /// Version and kind, as an object says them.
+    pub(crate) fn types(&self) -> TypeMeta {
+        TypeMeta { api_version: self.api_version(), kind: self.kind().to_owned() }
     }
 
     /// `plural.group`, the name under which a custom resource definition is stored; only the plural for core types.

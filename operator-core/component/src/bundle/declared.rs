@@ -3,7 +3,6 @@
 use std::{
     collections::BTreeMap,
     fmt,
-    pin::Pin,
     sync::{Arc, LazyLock},
 };
 
@@ -107,10 +106,7 @@ struct Watching<'r, P: KubeObject> {
 }
 
 impl<P: KubeObject> Lookup for Watching<'_, P> {
-    fn lookup<'a>(
-        &'a self,
-        key: &'a LookupKey,
-    ) -> Pin<Box<dyn Future<Output = Result<Option<Value>, BoxError>> + Send + 'a>> {
+    fn lookup<'a>(&'a self, key: &'a LookupKey) -> BoxFuture<'a, Result<Option<Value>, BoxError>> {
         Box::pin(async move {
             let LookupKey { api_version, kind, namespace, name } = key;
             let named = match &**namespace {
@@ -187,17 +183,17 @@ impl<P: KubeObject> Bundle<P> {
     {
         let nothing = BundleStatus::default();
         let before = primary.status().map_or(&nothing, HasBundle::bundle);
-        let digest = self.digest(primary).ok();
+        let parameters = self.settings.parameters(primary);
+        let digest = parameters.ok().map(|parameters| self.digest(primary, &parameters));
         let seen = shown::Seen { name: &self.name, settings: &*self.settings, digest, named: self.inventory };
         seen.status(before, primary, run)
     }
 
     /// Of what the objects are made of, as far as the primary says it.
-    fn digest(&self, primary: &P) -> Result<String, BoxError> {
-        let settings = &*self.settings;
-        let (namespace, name) = (settings.namespace(primary), settings.name(primary));
-        let whole = serde_json::json!([namespace, name, settings.parameters(primary)?]);
-        Ok(digest_of(&whole, &self.generator.identity(), &BTreeMap::new()))
+    fn digest(&self, primary: &P, parameters: &Value) -> String {
+        let (namespace, name) = (self.settings.namespace(primary), self.settings.name(primary));
+        let whole = serde_json::json!([namespace, name, parameters]);
+        digest_of(&whole, &self.generator.identity(), &BTreeMap::new())
     }
 
     async fn wanted(&self, primary: &P, cluster: &Watching<'_, P>) -> Result<Want<Objects>, BoxError>
@@ -213,13 +209,14 @@ impl<P: KubeObject> Bundle<P> {
         if settings.is_suspended(primary) {
             return Ok(Want::hold("Suspended", "the bundle is suspended"));
         }
-        let digest = self.digest(primary)?;
+        let parameters = settings.parameters(primary)?;
+        let digest = self.digest(primary, &parameters);
         let stored = primary.status().map(HasBundle::bundle);
         let revision = stored.map_or(1, |stored| stored.revision_of(&digest));
         let namespace = settings.namespace(primary);
         let render = RenderContext::of(primary)
             .with_name(settings.name(primary))
-            .with_parameters(settings.parameters(primary)?)
+            .with_parameters(parameters)
             .with_revision(revision)
             .with_digest(digest)
             .with_lookup(cluster);

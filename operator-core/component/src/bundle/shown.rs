@@ -117,14 +117,14 @@ fn inventory(result: &ReconcileResult, named: usize) -> Inventory {
         };
         objects.push(InventoryItem { kind: key.0, namespace, name, unready: why });
     }
-    objects.sort_by(|one, other| {
-        let of = |item: &InventoryItem| {
-            (item.unready.is_none(), item.kind.clone(), item.namespace.clone(), item.name.clone())
-        };
-        of(one).cmp(&of(other))
-    });
+    objects.sort_by(|one, other| rank(one).cmp(&rank(other)));
     objects.truncate(named);
     Inventory { kinds, objects }
+}
+
+/// Those that aren't ready come first.
+fn rank(item: &InventoryItem) -> impl Ord {
+    (item.unready.is_none(), &item.kind, &item.namespace, &item.name)
 }
 
 /// Its kind, as in `Deployment.apps`, and its name.

@@ -22,10 +22,10 @@
 use std::{
     collections::{BTreeMap, HashMap},
     fmt, mem,
-    pin::Pin,
     sync::{Arc, Mutex, MutexGuard, PoisonError},
 };
 
+use futures::future::BoxFuture;
 use operator_core::{BoxError, Objects, resource::KubeObject};
 use serde_json::{Value, json};
 
@@ -213,10 +213,7 @@ impl<P> Reader<'_, P> {
 }
 
 impl<P: KubeObject> Lookup for Reader<'_, P> {
-    fn lookup<'a>(
-        &'a self,
-        key: &'a LookupKey,
-    ) -> Pin<Box<dyn Future<Output = Result<Option<Value>, BoxError>> + Send + 'a>> {
+    fn lookup<'a>(&'a self, key: &'a LookupKey) -> BoxFuture<'a, Result<Option<Value>, BoxError>> {
         Box::pin(async move {
             let object = self.read(key).await?;
             if let Some(read) = self.objects().get_mut(key) {

@@ -1,7 +1,8 @@
 //! Objects in the cluster that a generator asks for.
 
-use std::{fmt, pin::Pin};
+use std::fmt;
 
+use futures::future::BoxFuture;
 use kube::{
     Api, Client,
     api::DynamicObject,
@@ -60,17 +61,11 @@ pub trait Lookup: Send + Sync {
     ///
     /// # Errors
     /// If that isn't known. It is retried unless it is [`Permanent`].
-    fn lookup<'a>(
-        &'a self,
-        key: &'a LookupKey,
-    ) -> Pin<Box<dyn Future<Output = Result<Option<Value>, BoxError>> + Send + 'a>>;
+    fn lookup<'a>(&'a self, key: &'a LookupKey) -> BoxFuture<'a, Result<Option<Value>, BoxError>>;
 }
 
 impl Lookup for Objects {
-    fn lookup<'a>(
-        &'a self,
-        key: &'a LookupKey,
-    ) -> Pin<Box<dyn Future<Output = Result<Option<Value>, BoxError>> + Send + 'a>> {
+    fn lookup<'a>(&'a self, key: &'a LookupKey) -> BoxFuture<'a, Result<Option<Value>, BoxError>> {
         Box::pin(async move {
             let found = self.iter().find(|object| {
                 object
@@ -86,10 +81,7 @@ impl Lookup for Objects {
 }
 
 impl Lookup for Client {
-    fn lookup<'a>(
-        &'a self,
-        key: &'a LookupKey,
-    ) -> Pin<Box<dyn Future<Output = Result<Option<Value>, BoxError>> + Send + 'a>> {
+    fn lookup<'a>(&'a self, key: &'a LookupKey) -> BoxFuture<'a, Result<Option<Value>, BoxError>> {
         Box::pin(async move {
             let (group, version) = key.api_version.rsplit_once('/').unwrap_or(("", &key.api_version));
             let gvk = GroupVersionKind::gvk(group, version, &key.kind);

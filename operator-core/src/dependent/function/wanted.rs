@@ -2,7 +2,7 @@
 
 use std::{error::Error as StdError, marker::PhantomData, sync::Arc};
 
-use kube::core::{ApiResource, DynamicObject, TypeMeta};
+use kube::core::{ApiResource, DynamicObject};
 
 use super::{KindOf, OfType, Want};
 use crate::{
@@ -90,8 +90,7 @@ impl Shape for Mixed {
             let mut object = one.get::<DynamicObject>()?;
             // One from a list doesn't say what it is.
             if let Some(kind) = one.kind().filter(|_| object.types.is_none()) {
-                let types = TypeMeta { api_version: kind.api_version(), kind: kind.kind().to_owned() };
-                Arc::make_mut(&mut object).types = Some(types);
+                Arc::make_mut(&mut object).types = Some(kind.types());
             }
             Some(object)
         };

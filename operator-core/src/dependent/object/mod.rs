@@ -21,8 +21,8 @@ pub(crate) use jobs::forget_departed;
 pub(in crate::dependent) use jobs::{annotate, done_live};
 pub(in crate::dependent) use remove::holds_data;
 pub(crate) use remove::retired;
+pub(in crate::dependent) use settings::Managed;
 pub(crate) use settings::{Changes, Judge, ObjectSettings, OncePer, SourceChoice, settings};
-pub(in crate::dependent) use settings::{Managed, untyped_source};
 
 use std::{collections::BTreeSet, sync::Arc};
 

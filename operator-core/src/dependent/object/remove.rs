@@ -3,7 +3,7 @@
 use std::{
     collections::BTreeMap,
     sync::{
-        Arc,
+        Arc, LazyLock,
         atomic::{AtomicUsize, Ordering},
     },
 };
@@ -219,7 +219,7 @@ impl OfPrimary<'_> {
     /// it. Returns the number of these objects.
     pub(super) async fn prune(&self, node: Option<&str>, pruning: Pruning<'_>) -> Result<usize, Error> {
         // What nodes with several kinds have left goes in an order of its own.
-        let sets = MadeKinds::of(&*self.asked.newest(), self.marks.of);
+        let sets = LazyLock::new(|| MadeKinds::of(&*self.asked.newest(), self.marks.of));
         let former = |object: &dyn Object| {
             let by = self.marks.former_node(object.meta());
             by.is_some_and(|by| node.map_or_else(|| !sets.has(by, self.marks.of), |node| node == by))

@@ -157,7 +157,8 @@ impl<K: KubeObject> SourceChoice<K> {
             true => source.name_by_default(dependent),
             // Kinds of several groups may have one name, and a type of their own, whose source has that name.
             false if RustType::of::<K>() == RustType::of::<DynamicObject>() => {
-                source.name_by_default(&untyped_source(kind))
+                let group = if kind.group().is_empty() { "core" } else { kind.group() };
+                source.name_by_default(&format!("{}.{group}", kind.kind()))
             }
             false => source,
         };
@@ -175,12 +176,6 @@ impl<K: KubeObject> SourceChoice<K> {
         let declared = if own { DependentSource::own(source) } else { DependentSource::shared(source) };
         Source { name, declared: Some(declared), is_by_key }
     }
-}
-
-/// The name of the source of objects without a type of their own.
-pub(in crate::dependent) fn untyped_source(kind: &ResourceType) -> String {
-    let group = if kind.group().is_empty() { "core" } else { kind.group() };
-    format!("{}.{group}", kind.kind())
 }
 
 /// A comparison by the user: whether the actual object, the first one, is as desired, for this primary in this run.

@@ -63,9 +63,6 @@ impl SetEngine {
 
     /// The prints of the wanted objects that were done, as the primary remembers them.
     pub(super) fn done(&self, asked: Asked<'_>, wanted: &Wanted) -> BTreeSet<String> {
-        if !wanted.objects.iter().any(WantedObject::may_be_over) {
-            return BTreeSet::new();
-        }
         let marks = &asked.context.shared().marks;
         let remembered = DoneJobs::of(&*asked.newest(), marks).of_all(marks);
         let prints = wanted.objects.iter().filter(|object| object.may_be_over()).map(WantedObject::print);

@@ -9,8 +9,7 @@ use kube::core::DynamicObject;
 use super::{SetWords, declared::SetSettings, engine::SetEngine, policies::Policies, removal::Unwanted};
 use crate::{
     dependent::{
-        Asked, Deletion, ObjectSettings,
-        erased::Deleted,
+        Asked, ObjectSettings,
         function::{Answered, Want},
         question::{Ask, Drafts},
     },
@@ -46,8 +45,7 @@ impl FormerSets {
     /// The nodes of this sort that the controller no longer has, as their labels name them, of which something may be left.
     pub(crate) fn named(&self, primary: &AnyObject, context: &AnyContext) -> BTreeSet<String> {
         let marks = &*context.shared().marks;
-        let newest = context.primary().unwrap_or_else(|| AnyObject::clone(primary));
-        let named = MadeKinds::of(&*newest, marks);
+        let named = MadeKinds::of(&*context.newest(primary), marks);
         let former = named.nodes(marks).filter(|node| !marks.nodes().is_of_any_kind(node));
         former.map(str::to_owned).collect()
     }
@@ -62,12 +60,7 @@ impl FormerSets {
     ) -> BoxFuture<'r, Result<Option<String>, BoxError>> {
         let ends = primary.meta().deletion_timestamp.is_some();
         let why = if ends { Unwanted::Ended } else { Unwanted::Pruned };
-        async move {
-            let asked = Asked { node, primary, context, may_call: true };
-            let Deleted { deletion, kept, .. } = self.0.end(asked, (why, prunes_data)).await?;
-            let left = || kept.unwrap_or_else(|| "its objects are going".to_owned());
-            Ok((deletion == Deletion::Asked).then(left))
-        }
-        .boxed()
+        let asked = Asked { node, primary, context, may_call: true };
+        async move { Ok(self.0.end(asked, (why, prunes_data)).await?.kept) }.boxed()
     }
 }

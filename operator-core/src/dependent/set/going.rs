@@ -3,11 +3,7 @@
 use std::sync::Arc;
 
 use futures::FutureExt;
-use kube::{
-    Api,
-    api::ListParams,
-    core::{DynamicObject, TypeMeta},
-};
+use kube::core::DynamicObject;
 
 use super::{
     engine::{Made, SetEngine},
@@ -24,6 +20,7 @@ use crate::{
         object::{Managed, holds_data},
     },
     event_source::InformerEventSource,
+    operations::first_live,
     reconciler::BoxError,
     resource::{AnyObject, KindName, ObjectKey, ResourceType, label_value},
     results::Operation,
@@ -225,9 +222,8 @@ impl Going {
             return None;
         }
         // Objects in a list don't say their kind.
-        let types = Some(TypeMeta { api_version: kind.api_version(), kind: kind.kind().to_owned() });
         let object = self.object.typed_ref::<DynamicObject>()?.clone();
-        Defined::by(&DynamicObject { types, ..object })
+        Defined::by(&DynamicObject { types: Some(kind.types()), ..object })
     }
 }
 
@@ -240,10 +236,8 @@ async fn first_foreign(
     let shared = asked.context.shared();
     let uid = asked.primary.meta().uid.as_deref().unwrap_or_default();
     let selector = format!("{}!={}", shared.marks.names().owner(), label_value(uid));
-    let all = Api::<DynamicObject>::all_with(shared.clients.reads.clone(), &kind.api_resource());
-    match all.list_metadata(&ListParams::default().labels(&selector).limit(1)).await {
-        Ok(found) => Ok(found.items.first().map(|object| ObjectKey::in_meta(&object.metadata))),
+    match first_live(&shared.writer, kind, &selector).await {
         Err(kube::Error::Api(status)) if status.code == 404 || (status.code == 503 && !is_served) => Ok(None),
-        Err(error) => Err(error.into()),
+        found => Ok(found?),
     }
 }

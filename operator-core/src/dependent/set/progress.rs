@@ -9,7 +9,7 @@ use crate::{
     status::kstatus::{self, Kstatus, Status},
 };
 
-/// How many objects are ready, and the first that isn't.
+/// How many objects are ready, and those that aren't.
 #[derive(Default)]
 pub(super) struct Progressing {
     ready: usize,

@@ -98,7 +98,7 @@ impl ConditionalSources {
     }
 
     /// Objects of a kind that only runs know are read by key from now on.
-    pub(crate) fn name_late(&self, source: NamedEventSource) {
+    pub(crate) fn name_late(&self, source: &NamedEventSource) {
         let is_open = !self.slots.read().closed;
         if let Some((wiring, _)) = self.base.as_ref().filter(|_| is_open) {
             self.named.add_late(source, SourceIndex(u8::MAX), wiring);

@@ -143,10 +143,10 @@ impl NamedObjects {
     }
 
     /// The same for a kind that only runs know, unless it is there.
-    pub(super) fn add_late(&self, source: NamedEventSource, index: SourceIndex, wiring: &Wiring) {
-        let name = SourceDeclaration::name(&source);
+    pub(super) fn add_late(&self, source: &NamedEventSource, index: SourceIndex, wiring: &Wiring) {
+        let name = source.name();
         if !self.kinds.lock().contains_key(&name) {
-            self.add(name, source, index, wiring);
+            self.add(name, source.clone(), index, wiring);
         }
     }
 

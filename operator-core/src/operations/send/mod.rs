@@ -17,6 +17,7 @@ pub(super) mod request;
 use std::sync::Arc;
 
 use futures::{FutureExt, future::BoxFuture};
+use kube::{Api, api::ListParams, core::DynamicObject};
 use serde::de::Error as _;
 
 use self::{
@@ -539,4 +540,15 @@ pub(crate) fn live<'r>(
         whole.map(Some).map_err(|source| Error::undecodable(kind.clone(), key.clone(), source))
     }
     .boxed()
+}
+
+/// The key of an object of that kind whose labels are selected, past all caches: a list of one item. `None` if there is none.
+pub(crate) async fn first_live(
+    writer: &Writer,
+    kind: &ResourceType,
+    selector: &str,
+) -> kube::Result<Option<ObjectKey>> {
+    let all = Api::<DynamicObject>::all_with(writer.clients.reads.clone(), &kind.api_resource());
+    let found = all.list_metadata(&ListParams::default().labels(selector).limit(1)).await?;
+    Ok(found.items.first().map(|object| ObjectKey::in_meta(&object.metadata)))
 }

@@ -13,8 +13,8 @@ use operator_core::{BoxError, Objects, resource::KubeObject};
 use self::render::{Rendering, Round};
 use super::{
     Generator, RenderContext,
-    digest::digest_of_files,
     error::{self, Error},
+    manifests::Files,
 };
 
 /// As many steps as the rendering of one file may take, and about 64 bytes of text for each.
@@ -22,7 +22,7 @@ const FUEL: u64 = 1_000_000;
 
 /// Templates of objects in YAML, which [`templates!`](crate::templates) embeds. The objects are in the order of the files' paths.
 pub struct Templates {
-    files: &'static [(&'static str, &'static str)],
+    files: Files,
     environment: OnceLock<Environment<'static>>,
 }
 
@@ -31,12 +31,12 @@ impl Templates {
     #[doc(hidden)]
     #[must_use]
     pub const fn embedded(files: &'static [(&'static str, &'static str)]) -> Self {
-        Self { files, environment: OnceLock::new() }
+        Self { files: Files::new(files), environment: OnceLock::new() }
     }
 
     fn rendering<P>(&self, cx: &RenderContext<'_, P>) -> Rendering {
-        let environment = self.environment.get_or_init(|| environment(self.files)).clone();
-        let files = self.files.iter().map(|(file, _)| *file);
+        let environment = self.environment.get_or_init(|| environment(self.files.all)).clone();
+        let files = self.files.all.iter().map(|(file, _)| *file);
         Rendering::new(environment, files.filter(|file| !is_part(file)), cx)
     }
 
@@ -85,13 +85,13 @@ impl<P: KubeObject> Generator<P> for Templates {
     }
 
     fn identity(&self) -> String {
-        digest_of_files(self.files)
+        self.files.identity()
     }
 }
 
 /// Shows the names of the files.
 impl fmt::Debug for Templates {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_list().entries(self.files.iter().map(|(file, _)| file)).finish()
+        self.files.fmt(f)
     }
 }

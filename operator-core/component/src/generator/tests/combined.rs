@@ -76,14 +76,17 @@ async fn what_changes_a_generator_may_fail() {
     let primary = primary();
     let cx = RenderContext::of(&primary);
     let before =
-        SHOP_COPY.map_parameters(|_: &RenderContext<'_, ConfigMap>| Err::<Value, _>("no parameters"));
+        shop_copy().map_parameters(|_: &RenderContext<'_, ConfigMap>| Err::<Value, _>("no parameters"));
     assert_eq!(before.generate(&cx).await.expect_err("it fails").to_string(), "no parameters");
-    let after = SHOP_COPY.map_objects(|_, _: &RenderContext<'_, ConfigMap>| Err::<Objects, _>("no objects"));
+    let after =
+        shop_copy().map_objects(|_, _: &RenderContext<'_, ConfigMap>| Err::<Objects, _>("no objects"));
     assert_eq!(after.generate(&cx).await.expect_err("it fails").to_string(), "no objects");
     assert_eq!(Generator::<ConfigMap>::identity(&after), Generator::<ConfigMap>::identity(&SHOP));
 }
 
-const SHOP_COPY: Manifests = crate::manifests!("tests-data/manifests");
+fn shop_copy() -> Manifests {
+    crate::manifests!("tests-data/manifests")
+}
 
 #[test]
 fn the_identity_is_that_of_the_files() {
