@@ -89,7 +89,7 @@ async fn an_address_has_one_service() {
     }
     let external = json!({"spec": {"type": "ExternalName", "externalName": "example.com", "clusterIP": null, "clusterIPs": null}});
     both.ask_code("MERGE", &format!("{path}/a"), &external).await;
-    both.ask_code("POST", path, &service("b", "ClusterIP", &[0], "10.96.77.1")).await;
+    both.ask_until(201, "POST", path, &service("b", "ClusterIP", &[0], "10.96.77.1")).await;
     both.ask_code(
         "MERGE",
         &format!("{path}/a"),
@@ -97,7 +97,7 @@ async fn an_address_has_one_service() {
     )
     .await;
     both.ask_code("DELETE", &format!("{path}/b"), &Value::Null).await;
-    both.ask_code("POST", path, &service("e", "ClusterIP", &[0], "10.96.77.1")).await;
+    both.ask_until(201, "POST", path, &service("e", "ClusterIP", &[0], "10.96.77.1")).await;
     for name in ["a", "c", "d", "e"] {
         both.ask_code("DELETE", &format!("{path}/{name}"), &Value::Null).await;
     }
@@ -119,7 +119,8 @@ async fn a_service_without_an_address_shows_no_policy_for_traffic() {
     both.ask("GET", path, &Value::Null).await;
     both.ask("MERGE", &format!("{one}?fieldManager=m"), &json!({"metadata": {"labels": {"a": "b"}}})).await;
     let back = json!({"spec": {"type": "ClusterIP", "externalName": null, "clusterIP": "10.96.0.91"}});
-    both.ask("MERGE", &format!("{one}?fieldManager=m"), &back).await;
+    both.ask_until(200, "MERGE", &format!("{one}?fieldManager=m"), &back).await;
+    both.ask("GET", &one, &Value::Null).await;
     both.ask("DELETE", &one, &Value::Null).await;
     both.end();
 }

@@ -124,6 +124,18 @@ impl Both {
         eventually(&format!("{code} for {method} {path}"), look).await.expect("the real server comes to it");
     }
 
+    /// Asks the real one until it answers with this code, and ours once, which has to answer with it at once. For what is free
+    /// again: the real one's repair of addresses may still hold one that has just been given back.
+    pub(crate) async fn ask_until(&mut self, code: u16, method: &str, path: &str, body: &Value) {
+        self.asked += 1;
+        self.until(code, method, path, body).await;
+        let (ours, answer) = send(&self.ours, None, method, path, body).await;
+        if ours != code {
+            let _ =
+                writeln!(self.differences, "{method} {path} {body}\n  real: {code}\n  ours: {ours} {answer}");
+        }
+    }
+
     /// Waits until the real one knows that a user may do something: it learns of roles a moment later.
     pub(crate) async fn until_allowed(&self, user: &str, what: &Value) {
         let review = json!({ "spec": { "user": user, "resourceAttributes": what } });
