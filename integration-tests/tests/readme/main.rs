@@ -1,6 +1,7 @@
 //! The README's operator is built literally: its dependency lines, its code, in an empty folder beside the clone.
 
 mod all_events;
+mod beside;
 mod configuration;
 mod derives;
 mod first_test;
@@ -14,13 +15,13 @@ mod tutorial;
 
 use std::{
     fs,
-    os::unix::fs::symlink,
     path::{Path, PathBuf},
-    process::Output,
 };
 
 use integration_tests::command;
 use integration_tests::prelude::*;
+
+pub(crate) use beside::Beside;
 
 /// The first fenced block of `language` after `heading`.
 fn block<'t>(text: &'t str, heading: &str, language: &str) -> Result<&'t str> {
@@ -32,91 +33,6 @@ fn block<'t>(text: &'t str, heading: &str, language: &str) -> Result<&'t str> {
 
 pub(crate) fn repository() -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join("..")
-}
-
-/// A package without code with the features that the workspace's own tests need: what was checked for them isn't
-/// checked again. Without it, only time is lost. `README_ALONE=1` leaves it out: then the README's lines have to
-/// suffice, as for its reader.
-const ALIKE: &str = r#"
-[package]
-name = "alike"
-edition = "2024"
-
-[dependencies]
-bitflags = { version = "2", features = ["std"] }
-either = { version = "1", features = ["use_std"] }
-fastrand = "2"
-kube = { version = "5", default-features = false, features = ["runtime", "unstable-runtime"] }
-tokio = { version = "1", features = ["process", "io-util", "test-util"] }
-tokio-rustls = { version = "0.26", default-features = false, features = ["ring"] }
-tokio-util = { version = "0.7", features = ["time"] }
-zerocopy = { version = "0.8", features = ["derive"] }
-
-[build-dependencies]
-proc-macro2 = { version = "1", features = ["span-locations"] }
-syn = { version = "3", features = ["visit", "visit-mut"] }
-"#;
-
-/// The profile of development in the workspace's manifest. The library for tests is none of an operator's crates.
-fn profile(manifest: &str) -> String {
-    let sections = manifest.split("\n[").skip(1).filter(|section| section.starts_with("profile.dev"));
-    sections
-        .filter(|section| !section.contains("test-cluster"))
-        .map(|section| format!("[{section}\n"))
-        .collect()
-}
-
-/// A package in a folder beside the clone, with the dependencies that the README names.
-pub(crate) struct Beside {
-    pub(crate) package: PathBuf,
-}
-
-impl Beside {
-    pub(crate) fn new(repository: &Path, name: &str) -> Result<Self> {
-        let readme = fs::read_to_string(repository.join("README.md"))?;
-        let dependencies = block(&readme, "## An operator", "toml")?;
-        // Always the same folder, with one path to the library: it is checked once for all packages.
-        let folder = Path::new(env!("CARGO_TARGET_TMPDIR")).join("beside");
-        let package = folder.join(name);
-        if package.exists() {
-            fs::remove_dir_all(&package)?;
-        }
-        fs::create_dir_all(package.join("src"))?;
-        let clone = folder.join("operator-sdk");
-        symlink(repository, &clone).or_else(|error| if clone.is_symlink() { Ok(()) } else { Err(error) })?;
-        let leads_to = fs::read_link(&clone)?;
-        ensure!(leads_to == repository, "{} leads to {}: remove it", clone.display(), leads_to.display());
-        let profile = profile(&fs::read_to_string(repository.join("Cargo.toml"))?);
-        let mut manifest = format!(
-            "[package]\nname = \"{name}\"\nedition = \"2024\"\n\n[workspace]\n\n{dependencies}\n{profile}"
-        );
-        if std::env::var_os("README_ALONE").is_none() {
-            manifest.push_str("[dependencies.alike]\npath = \"alike\"\n");
-            fs::create_dir_all(package.join("alike/src"))?;
-            fs::write(package.join("alike/src/lib.rs"), "")?;
-            fs::write(package.join("alike/Cargo.toml"), ALIKE)?;
-        }
-        fs::write(package.join("Cargo.toml"), manifest)?;
-        // The same versions as everywhere else, so that this test is about the README and not about today's registry.
-        fs::copy(repository.join("Cargo.lock"), package.join("Cargo.lock"))?;
-        Ok(Self { package })
-    }
-
-    /// Depends on another crate of the clone, too.
-    pub(crate) fn add(&self, name: &str, folder: &str) -> Result<()> {
-        let path = self.package.join("Cargo.toml");
-        let manifest = fs::read_to_string(&path)?;
-        let more = format!("\n[dependencies.{name}]\npath = \"../operator-sdk/{folder}\"\n");
-        Ok(fs::write(path, manifest + &more)?)
-    }
-
-    /// Runs cargo, with the workspace's target folder.
-    pub(crate) fn cargo(&self, arguments: &[&str]) -> Result<Output> {
-        let target = Path::new(env!("CARGO_TARGET_TMPDIR")).parent().context("a folder above")?;
-        let mut cargo = command(env!("CARGO"));
-        cargo.args(arguments).current_dir(&self.package);
-        Ok(cargo.env("CARGO_TARGET_DIR", target).output()?)
-    }
 }
 
 #[test]
@@ -135,11 +51,15 @@ fn the_operators_of_readme_and_book_build_as_they_stand_there() -> Result<()> {
         if file == "README.md" {
             other_ways(&text, program, &beside)?;
         }
-        let output = beside.cargo(&["check", "--quiet"])?;
-        ensure!(output.status.success(), "{file}: {}", String::from_utf8_lossy(&output.stderr));
-        ensure!(output.stderr.is_empty(), "{file}, warnings: {}", String::from_utf8_lossy(&output.stderr));
+        let said = beside.check()?;
+        ensure!(said.is_empty(), "{file}: {}", rendered(&said));
     }
     Ok(())
+}
+
+/// What the compiler has said, as people read it.
+pub(crate) fn rendered(said: &[Value]) -> String {
+    said.iter().filter_map(|said| said["rendered"].as_str()).collect()
 }
 
 /// The reconcilers that the README shows replace the operator's `main`, each in a program of its own.

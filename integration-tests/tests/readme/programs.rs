@@ -7,7 +7,7 @@ use integration_tests::prelude::*;
 use k8s_openapi::apiextensions_apiserver::pkg::apis::apiextensions::v1::CustomResourceDefinition;
 use operator_core::controller::IntoController;
 
-use crate::{Beside, block, lines, repository};
+use crate::{Beside, block, lines, rendered, repository};
 
 /// A task, where its program stands, what the lines of which are one each, and how many it may take.
 struct Task {
@@ -211,9 +211,8 @@ fn the_programs_and_those_on_kube_rs_alone_build() -> Result<()> {
     for file in ["types.rs", "children.rs", "outside.rs"] {
         fs::write(sample.join(file), source(&format!("samples/store/src/{file}"))?)?;
     }
-    let output = beside.cargo(&["check", "--quiet", "--bins"])?;
-    ensure!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
-    ensure!(output.stderr.is_empty(), "warnings: {}", String::from_utf8_lossy(&output.stderr));
+    let said = beside.check()?;
+    ensure!(said.is_empty(), "{}", rendered(&said));
     Ok(())
 }
 

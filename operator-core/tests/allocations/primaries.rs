@@ -303,10 +303,10 @@ async fn settled(operator: &Operator) {
 
 #[test]
 fn objects_come_and_go_and_the_live_bytes_are_back_within_a_hundredth() {
-    World::in_process().churn(10, 200);
+    World::in_process().churn(6, 150);
 }
 
 #[test]
 fn objects_of_a_real_server_come_and_go_and_the_live_bytes_are_back_within_a_hundredth() {
-    World::real().churn(6, 150);
+    World::real().churn(4, 100);
 }
