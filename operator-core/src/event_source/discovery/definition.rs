@@ -49,7 +49,8 @@ struct Version {
 #[derive(Clone, Debug, Default, Serialize, Deserialize)]
 #[serde(default)]
 struct Status {
-    conditions: Vec<Condition>,
+    /// `null` until the server has looked at it.
+    conditions: Option<Vec<Condition>>,
 }
 
 #[derive(Clone, Debug, Default, Serialize, Deserialize)]
@@ -66,7 +67,7 @@ impl Definition {
         let deleted = self.metadata.deletion_timestamp.is_some();
         let established =
             |condition: &Condition| condition.kind == "Established" && condition.status == "True";
-        !deleted && self.status.conditions.iter().any(established)
+        !deleted && self.status.conditions.iter().flatten().any(established)
     }
 
     pub(super) fn group(&self) -> &str {
@@ -147,6 +148,16 @@ mod tests {
         assert!(!definition("False").serves(&kind("v1", "Route")));
         assert_eq!(route.offer(), Some(vec!["v1"]));
         assert_ne!(route.offer(), definition("False").offer());
+    }
+
+    #[test]
+    fn a_new_definition_that_the_server_has_not_looked_at_serves_nothing() {
+        let mut new = serde_json::to_value(definition("True")).unwrap();
+        new["status"] = json!({
+            "acceptedNames": { "kind": "", "plural": "" }, "conditions": null, "storedVersions": null,
+        });
+        let new: Definition = serde_json::from_value(new).unwrap();
+        assert!(!new.serves(&kind("v1", "Route")));
     }
 
     #[test]
