@@ -4,6 +4,7 @@
 //! Optimised, `cargo test --profile simulation --workspace --test simulation` runs several times as many schedules;
 //! `SIM_SCHEDULES` sets the number of storms, and `SIM_SWEEPS=all` leaves out none of the sweeps.
 
+mod addons;
 mod ordinary;
 mod planted;
 mod readiness;

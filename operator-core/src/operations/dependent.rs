@@ -36,6 +36,8 @@ pub(crate) enum Removed {
     Gone,
     /// Finalizers, or a grace period, keep it for now.
     Going,
+    /// It exists, and isn't ours any more.
+    NotOurs,
 }
 
 impl Removed {
@@ -110,7 +112,7 @@ impl<'c> ResourceOperations<'c> {
             };
             if !is_ours(&*found) {
                 tracing::info!(kind = %target.kind(), %key, "not removed: it is no longer ours");
-                return Ok(Removed::Gone);
+                return Ok(Removed::NotOurs);
             }
             // The server had another reason, or somebody changes it again and again.
             let is_same = found.meta().resource_version == object.meta().resource_version;

@@ -15,6 +15,9 @@ pub(crate) struct Leaving {
     deleted: BTreeMap<Arc<str>, BTreeMap<(ResourceType, ObjectKey), String>>,
     /// Those that a node leaves to another one.
     given_up: BTreeSet<(String, ResourceType, ObjectKey)>,
+    /// Those whose deletion the server has taken, with their uids, and whether something keeps them: what a watch still shows of
+    /// them is old.
+    taken: BTreeMap<(ResourceType, ObjectKey), (String, bool)>,
 }
 
 impl Leaving {
@@ -40,6 +43,29 @@ impl Leaving {
         self.given_up.iter().any(|(by, of, given_up)| by == node && of == kind && given_up == key)
     }
 
+    /// Records that the server has taken the deletion of an object, and whether something keeps it. The end of these `others` of its
+    /// kind was seen.
+    pub(crate) fn take(
+        &mut self,
+        object: (ResourceType, ObjectKey),
+        (uid, is_kept): (&str, bool),
+        others: &[ObjectKey],
+    ) {
+        self.taken.retain(|(kind, key), _| *kind != object.0 || !others.contains(key));
+        self.taken.insert(object, (uid.to_owned(), is_kept));
+    }
+
+    /// The objects of that kind whose deletion the server has taken, with their uids.
+    pub(crate) fn all_taken(&self, kind: &ResourceType) -> Vec<(ObjectKey, String)> {
+        let of_kind = self.taken.iter().filter(|((of, _), _)| of == kind);
+        of_kind.map(|((_, key), (uid, _))| (key.clone(), uid.clone())).collect()
+    }
+
+    /// Whether something keeps the object with this uid, if the server has taken its deletion.
+    pub(crate) fn taken(&self, object: &(ResourceType, ObjectKey), uid: &str) -> Option<bool> {
+        self.taken.get(object).filter(|(of, _)| of == uid).map(|(_, is_kept)| *is_kept)
+    }
+
     /// The end of all objects of that node has been seen, or nothing waits for it any more.
     pub(crate) fn forget(&mut self, node: &str) {
         self.deleted.remove(node);
@@ -51,6 +77,20 @@ mod tests {
     use k8s_openapi::api::core::v1::{ConfigMap, Secret};
 
     use super::*;
+
+    #[test]
+    fn a_deletion_is_taken_once_and_known_as_long_as_the_object_seems_to_be_there() {
+        let mut leaving = Leaving::default();
+        let map = |name| (ResourceType::of::<ConfigMap>(), ObjectKey::namespaced("shop", name));
+        leaving.take(map("a"), ("1", false), &[]);
+        leaving.take(map("b"), ("2", true), &[]);
+        assert_eq!((leaving.taken(&map("a"), "1"), leaving.taken(&map("b"), "2")), (Some(false), Some(true)));
+        assert_eq!(leaving.taken(&map("a"), "3"), None, "another object with its name");
+        leaving.take((ResourceType::of::<Secret>(), map("a").1), ("4", false), &[map("a").1]);
+        assert_eq!(leaving.all_taken(&map("a").0).len(), 2, "a Secret is another object");
+        leaving.take(map("c"), ("5", false), &[map("a").1]);
+        assert_eq!((leaving.taken(&map("a"), "1"), leaving.taken(&map("b"), "2")), (None, Some(true)));
+    }
 
     #[test]
     fn what_goes_is_known_until_it_is_forgotten() {

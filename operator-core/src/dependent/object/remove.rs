@@ -52,12 +52,31 @@ impl Managed {
 }
 
 impl OfPrimary<'_> {
-    /// Deletes an object that the node has made and that isn't wanted.
+    /// Deletes an object that the node has made and that isn't wanted. A deletion that the server has taken isn't sent again: until
+    /// a watch shows its end, the object only seems to be there.
     pub(in crate::dependent) async fn remove(&self, object: &AnyObject) -> Result<Removed, Error> {
-        let key = ObjectKey::in_meta(object.meta());
-        let written = (Arc::from(self.asked.node), self.managed.kind.clone(), key);
-        self.asked.context.scope().look(|all: &mut Written| all.remove(&written));
-        self.remove_if(object, &|live| self.is_removable(live)).await
+        let (context, node) = (self.asked.context, self.asked.node);
+        let (kind, key) = (self.managed.kind.clone(), ObjectKey::in_meta(object.meta()));
+        let written = (Arc::from(node), kind.clone(), key.clone());
+        context.scope().look(|all: &mut Written| all.remove(&written));
+        let object_key = (kind, key);
+        let uid = object.meta().uid.as_deref().unwrap_or_default();
+        let taken = context.scope().look(|leaving: &mut Leaving| leaving.taken(&object_key, uid));
+        if let Some(is_kept) = taken.flatten() {
+            return Ok(if is_kept { Removed::Going } else { Removed::Gone });
+        }
+        let removed = self.remove_if(object, &|live| self.is_removable(live)).await?;
+        if removed != Removed::NotOurs {
+            let source = self.managed.source(context)?;
+            let taken = context.scope().look(|leaving: &mut Leaving| leaving.all_taken(&object_key.0));
+            let is_over = |(key, uid): &(ObjectKey, String)| {
+                source.informer().lazy(key).is_none_or(|shown| shown.meta().uid.as_ref() != Some(uid))
+            };
+            let over: Vec<_> = taken.into_iter().flatten().filter(is_over).map(|(key, _)| key).collect();
+            let taken = (uid, removed == Removed::Going);
+            context.scope().change(|leaving: &mut Leaving| leaving.take(object_key, taken, &over));
+        }
+        Ok(removed)
     }
 
     /// The same if something may wait for the end of the object.

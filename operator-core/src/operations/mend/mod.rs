@@ -146,7 +146,7 @@ impl DependentWriter<'_> {
         );
         match Removed::answered(&answer) {
             Removed::Going => Err(going()),
-            Removed::Gone => Ok(PutBack::Deleted),
+            Removed::Gone | Removed::NotOurs => Ok(PutBack::Deleted),
         }
     }
 

@@ -81,7 +81,11 @@ impl Objects {
         let mut objects = Vec::new();
         for (path, group, resource) in collections {
             let request = Request::get(path).body(Vec::new()).map_err(kube::Error::HttpError)?;
-            let mut list: Value = client.request(request).await?;
+            let mut list: Value = match client.request(request).await {
+                // Its definition is gone, and with it all of its objects.
+                Err(kube::Error::Api(status)) if status.code == 404 => continue,
+                list => list?,
+            };
             let items = list["items"].as_array_mut().map(std::mem::take).unwrap_or_default();
             objects.extend(items.into_iter().map(|object| ListedObject {
                 group: group.clone(),

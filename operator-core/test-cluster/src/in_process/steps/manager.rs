@@ -49,7 +49,7 @@ pub(in crate::in_process) struct ControllerManager {
     pub(super) schedules: BTreeMap<Path, String>,
     /// Looks that have led to refused writes.
     pub(super) failed: BTreeMap<Look, Failed>,
-    pub(super) listener: Option<Listener>,
+    pub(super) listeners: Vec<Listener>,
 }
 
 impl ControllerManager {
@@ -84,7 +84,7 @@ impl ControllerManager {
         &mut self,
         listener: impl Fn(Duration, &Value, bool) + Send + Sync + 'static,
     ) {
-        self.listener = Some(Listener(Arc::new(listener)));
+        self.listeners.push(Listener(Arc::new(listener)));
     }
 
     /// A controller does nothing from now on.
@@ -102,7 +102,7 @@ impl ControllerManager {
         self.queue.pace = said.queue.pace.clone();
         self.queue.held.clone_from(&said.queue.held);
         self.fates = said.fates.clone();
-        self.listener = said.listener.clone();
+        self.listeners.clone_from(&said.listeners);
     }
 
     /// Whether they work at all.

@@ -25,7 +25,7 @@ impl ControllerManager {
     /// Puts into the queue what a change is to lead to.
     pub(super) fn route(&mut self, api: &ApiServer, Change { resource, path, before, gone }: &Change) {
         let Some(object) = gone.as_ref().or_else(|| api.store.get(resource, path)) else { return };
-        if let Some(Listener(listener)) = &self.listener {
+        for Listener(listener) in &self.listeners {
             listener(self.queue.moment, object, gone.is_some());
         }
         if gone.is_some() {
