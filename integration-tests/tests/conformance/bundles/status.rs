@@ -208,3 +208,89 @@ async fn what_was_looked_up_wakes_the_primary_when_it_changes() -> Result<()> {
     assert_eq!(copied().await?, "absent");
     Ok(())
 }
+
+/// Refers to a Secret, whose account is what is made.
+struct Referring;
+
+impl Settings<Package> for Referring {
+    fn requeue(&self, _: &Package) -> Duration {
+        Duration::from_secs(3600)
+    }
+
+    fn references(&self, primary: &Package) -> Vec<LookupKey> {
+        vec![account(primary.metadata.namespace.as_deref())]
+    }
+}
+
+fn account(namespace: Option<&str>) -> LookupKey {
+    LookupKey {
+        api_version: "v1".to_owned(),
+        kind: "Secret".to_owned(),
+        namespace: namespace.unwrap_or_default().to_owned(),
+        name: "account".to_owned(),
+    }
+}
+
+struct Accounts;
+
+impl operator_component::generator::Generator<Package> for Accounts {
+    async fn generate(&self, cx: &RenderContext<'_, Package>) -> Result<Objects, BoxError> {
+        let found = cx.lookup(&account(cx.namespace())).await?.ok_or("it is referred to")?;
+        let value = found["data"]["name"].as_str().unwrap_or_default().to_owned();
+        let mut objects = Objects::new();
+        let data = Some([("value".to_owned(), value)].into());
+        objects.push(ConfigMap { metadata: named("copy"), data, ..ConfigMap::default() });
+        Ok(objects)
+    }
+}
+
+fn referring() -> Bundle<Package> {
+    bundle("referring", Accounts).settings(Referring)
+}
+
+#[operator_test]
+async fn what_a_primary_refers_to_is_waited_for_and_begins_a_revision() -> Result<()> {
+    let scene = scene("bundles-references").await?;
+    let status =
+        |primary: &Package, run: &Run<Package>| PackageStatus { bundle: referring().of(primary, run) };
+    let controller = scene.controller(&Script::idle()).workflow((referring(),)).status(status);
+    let operator = scene.start(controller).await?;
+    scene.create("one", "c1").await?;
+    operator.settled().await?;
+    let waits = told(&scene).await?;
+    assert_eq!((waits.state, waits.revision), (Some(BundleState::Pending), None));
+    let what = format!("Secret {}/account (v1) not found: the primary refers to it", scene.namespace);
+    assert!(ready(&waits).contains(&what), "{}", ready(&waits));
+
+    let (maps, secrets) = (scene.api::<ConfigMap>(), scene.api::<Secret>());
+    let secret = |name: &str| {
+        let string_data = Some([("name".to_owned(), name.to_owned())].into());
+        Secret { metadata: named("account"), string_data, ..Secret::default() }
+    };
+    secrets.create(&Default::default(), &secret("anna")).await?;
+    operator.settled().await?;
+    let first = told(&scene).await?;
+    assert_eq!((first.state, first.revision), (Some(BundleState::Ready), Some(1)));
+
+    // What doesn't belong to its content begins nothing.
+    let labels = json!({ "metadata": { "labels": { "team": "blue" } } });
+    secrets.patch("account", &PatchParams::default(), &Patch::Merge(labels)).await?;
+    assert_eq!(operator.settled().await?.written(), [""; 0]);
+
+    let other = json!({ "stringData": { "name": "otto" } });
+    secrets.patch("account", &PatchParams::default(), &Patch::Merge(other)).await?;
+    operator.settled().await?;
+    let second = told(&scene).await?;
+    assert_eq!((second.state, second.revision), (Some(BundleState::Ready), Some(2)));
+    assert_ne!(second.processing_digest, first.processing_digest);
+    let copy = maps.get("copy").await?;
+    assert_eq!(copy.data.and_then(|data| data.get("value").cloned()).as_deref(), Some("b3R0bw=="));
+
+    // What exists stays, while it waits again.
+    secrets.delete("account", &Default::default()).await?;
+    assert_eq!(operator.settled().await?.written().len(), 1, "the status");
+    let waits = told(&scene).await?;
+    assert_eq!((waits.state, waits.revision), (Some(BundleState::Pending), Some(2)));
+    maps.get("copy").await?;
+    Ok(())
+}

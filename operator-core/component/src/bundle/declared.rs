@@ -183,17 +183,23 @@ impl<P: KubeObject> Bundle<P> {
     {
         let nothing = BundleStatus::default();
         let before = primary.status().map_or(&nothing, HasBundle::bundle);
-        let parameters = self.settings.parameters(primary);
-        let digest = parameters.ok().map(|parameters| self.digest(primary, &parameters));
+        // What it refers to was read for the run.
+        let digest = match self.settings.references(primary).is_empty() {
+            true => {
+                let parameters = self.settings.parameters(primary).ok();
+                parameters.map(|parameters| self.digest(primary, &parameters, &BTreeMap::new()))
+            }
+            false => CACHE.digest(primary.meta().uid.as_deref().unwrap_or_default(), &self.name),
+        };
         let seen = shown::Seen { name: &self.name, settings: &*self.settings, digest, named: self.inventory };
         seen.status(before, primary, run)
     }
 
-    /// Of what the objects are made of, as far as the primary says it.
-    fn digest(&self, primary: &P, parameters: &Value) -> String {
+    /// Of what the objects are made of, as far as the primary says it, with what it refers to.
+    fn digest(&self, primary: &P, parameters: &Value, references: &BTreeMap<LookupKey, String>) -> String {
         let (namespace, name) = (self.settings.namespace(primary), self.settings.name(primary));
         let whole = serde_json::json!([namespace, name, parameters]);
-        digest_of(&whole, &self.generator.identity(), &BTreeMap::new())
+        digest_of(&whole, &self.generator.identity(), references)
     }
 
     async fn wanted(&self, primary: &P, cluster: &Watching<'_, P>) -> Result<Want<Objects>, BoxError>
@@ -210,7 +216,17 @@ impl<P: KubeObject> Bundle<P> {
             return Ok(Want::hold("Suspended", "the bundle is suspended"));
         }
         let parameters = settings.parameters(primary)?;
-        let digest = self.digest(primary, &parameters);
+        cluster.lookups.begin(cluster.cx);
+        let mut references = BTreeMap::new();
+        for key in settings.references(primary) {
+            let Some(found) = cluster.lookup(&key).await? else {
+                let what = format!("{key} not found: the primary refers to it");
+                return Ok(Want::wait("MissingReference", what));
+            };
+            let digest = content_digest(found);
+            references.insert(key, digest);
+        }
+        let digest = self.digest(primary, &parameters, &references);
         let stored = primary.status().map(HasBundle::bundle);
         let revision = stored.map_or(1, |stored| stored.revision_of(&digest));
         let namespace = settings.namespace(primary);
@@ -224,7 +240,6 @@ impl<P: KubeObject> Bundle<P> {
             Some(namespace) => render.with_namespace(namespace.as_str()),
             None => render,
         };
-        cluster.lookups.begin(cluster.cx);
         let uid = primary.meta().uid.as_deref().unwrap_or_default();
         let mut objects = self.generator.render((uid, &self.name), &render).await?;
         if let Some(namespace) =
@@ -241,6 +256,15 @@ impl<P: KubeObject> Bundle<P> {
         objects.defaults(|object| settings.defaults(primary, object));
         Ok(Want::Is(objects))
     }
+}
+
+/// Of an object without what changes by itself.
+fn content_digest(mut object: Value) -> String {
+    if let Some(fields) = object.as_object_mut() {
+        fields.remove("metadata");
+        fields.remove("status");
+    }
+    digest_of(&object, "", &BTreeMap::new())
 }
 
 fn has_namespace(objects: &Objects, namespace: &str) -> bool {

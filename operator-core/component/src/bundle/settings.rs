@@ -9,6 +9,8 @@ use operator_core::{
 };
 use serde_json::Value;
 
+use crate::generator::LookupKey;
+
 /// How often a bundle that is ready is looked at although nothing has happened.
 const REQUEUE: Duration = Duration::from_secs(600);
 
@@ -51,6 +53,13 @@ pub trait Settings<P: KubeObject>: Send + Sync + 'static {
     fn parameters(&self, primary: &P) -> Result<Value, BoxError> {
         let mut json = serde_json::to_value(primary).map_err(Permanent::new)?;
         Ok(json["spec"].take())
+    }
+
+    /// The Secrets, ConfigMaps and other objects that the primary names. Their content, without metadata and status, is a part
+    /// of what the objects are made of: when it changes, the primary is woken, and a new revision begins. While one of them
+    /// doesn't exist, the bundle waits for it. A generator reads them with its `lookup`. By default there are none.
+    fn references(&self, _: &P) -> Vec<LookupKey> {
+        Vec::new()
     }
 
     /// How soon a bundle that is ready is looked at again although nothing has happened. By default after ten minutes.

@@ -88,10 +88,17 @@ impl RenderCache {
             return Ok(entry.objects.clone());
         }
         let objects = generator.generate(&cx.clone().with_lookup(&reader)).await?;
-        let entry = Entry { inputs, versions: reader.versions(), objects: objects.clone() };
+        let digest = cx.digest().to_owned();
+        let entry = Entry { inputs, digest, versions: reader.versions(), objects: objects.clone() };
         let weight = entry.weight();
         self.entries().insert(key, Arc::new(entry), weight, BOUND);
         Ok(objects)
+    }
+
+    /// The digest of the context for which the node's objects were made last.
+    pub(crate) fn digest(&self, primary: &str, node: &str) -> Option<String> {
+        let key = (primary.to_owned(), node.to_owned());
+        self.entries().get(&key).map(|entry| entry.digest.clone())
     }
 
     /// Forgets the primary, which is gone.
@@ -123,6 +130,8 @@ fn inputs<P>(identity: &str, cx: &RenderContext<'_, P>) -> String {
 /// What was generated.
 struct Entry {
     inputs: String,
+    /// That of the context.
+    digest: String,
     versions: BTreeMap<LookupKey, String>,
     objects: Objects,
 }
@@ -293,7 +302,12 @@ mod tests {
     use crate::properties::daily;
 
     fn entry() -> Arc<Entry> {
-        Arc::new(Entry { inputs: String::new(), versions: BTreeMap::new(), objects: Objects::new() })
+        Arc::new(Entry {
+            inputs: String::new(),
+            digest: String::new(),
+            versions: BTreeMap::new(),
+            objects: Objects::new(),
+        })
     }
 
     fn key(number: u8) -> Key {
@@ -366,7 +380,8 @@ mod tests {
     fn an_entry_weighs_about_what_it_takes_in_memory() {
         let weight = |text: &str| {
             let objects = Objects::from_yaml(text).expect("it is YAML");
-            Entry { inputs: String::new(), versions: BTreeMap::new(), objects }.weight()
+            Entry { inputs: String::new(), digest: String::new(), versions: BTreeMap::new(), objects }
+                .weight()
         };
         let (empty, small) = (weight(""), weight("{apiVersion: v1, kind: A}"));
         let large = weight(&format!("{{apiVersion: v1, kind: A, data: {}}}", "x".repeat(10_000)));
