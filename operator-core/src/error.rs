@@ -24,8 +24,9 @@ pub type BoxError = Box<dyn StdError + Send + Sync>;
 /// }
 /// # assert!(plan("huge").is_err());
 /// ```
-#[derive(Debug)]
-pub struct Permanent(NotRetried);
+#[derive(Debug, thiserror::Error)]
+#[error("{}", self.get_ref())]
+pub struct Permanent(#[source] NotRetried);
 
 /// Found among the causes of an error, even if the error before it hides it: a boxed `anyhow::Error`, or an error that
 /// presents it as its own.
@@ -76,18 +77,6 @@ impl Permanent {
     }
 }
 
-impl fmt::Display for Permanent {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        self.0.0.fmt(f)
-    }
-}
-
-impl StdError for Permanent {
-    fn source(&self) -> Option<&(dyn StdError + 'static)> {
-        Some(&self.0)
-    }
-}
-
 impl fmt::Display for NotRetried {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str("not retried")
@@ -117,11 +106,13 @@ impl StdError for NotRetried {
 /// }
 /// # assert!(licence(None).is_err());
 /// ```
-#[derive(Debug)]
-pub struct Waiting(Awaited);
+#[derive(Debug, thiserror::Error)]
+#[error("{0}")]
+pub struct Waiting(#[source] Awaited);
 
 /// Found among the causes of an error, as the mark of a [`Permanent`].
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, thiserror::Error)]
+#[error("{reason}")]
 pub(crate) struct Awaited {
     pub(crate) after: Duration,
     pub(crate) code: &'static str,
@@ -139,23 +130,3 @@ impl Waiting {
         error.downcast_ref::<Self>().map(|waiting| &waiting.0).or_else(|| error.downcast_ref())
     }
 }
-
-impl fmt::Display for Waiting {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        self.0.fmt(f)
-    }
-}
-
-impl StdError for Waiting {
-    fn source(&self) -> Option<&(dyn StdError + 'static)> {
-        Some(&self.0)
-    }
-}
-
-impl fmt::Display for Awaited {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(&self.reason)
-    }
-}
-
-impl StdError for Awaited {}

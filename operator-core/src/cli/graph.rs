@@ -1,7 +1,7 @@
 //! `graph`: the workflows as they are declared. Pure: no cluster, no clock, equal output for equal input.
 
 use super::{ExitStatus, GraphArgs, GraphForm, output::Output};
-use crate::controller::Controller;
+use crate::{controller::Controller, resource::did_you_mean};
 
 pub(super) fn graph(controllers: &[Controller], args: &GraphArgs, output: Output) -> ExitStatus {
     let Some(node) = &args.removes else {
@@ -14,7 +14,7 @@ pub(super) fn graph(controllers: &[Controller], args: &GraphArgs, output: Output
     let told: String = told.collect();
     if told.is_empty() {
         let nearest = outlines().find_map(|(_, outline)| outline.nearest(node));
-        let hint = nearest.map(|nearest| format!("; did you mean `{nearest}`?")).unwrap_or_default();
+        let hint = did_you_mean(nearest.as_deref());
         output.note(&format!("no workflow has a node `{node}`{hint}"));
         return ExitStatus::Usage;
     }

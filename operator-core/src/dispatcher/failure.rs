@@ -1,6 +1,6 @@
 //! Why a run failed, and what follows.
 
-use std::{any::Any, error::Error as StdError, fmt, sync::Arc, time::Duration};
+use std::{any::Any, sync::Arc, time::Duration};
 
 use crate::{
     operations,
@@ -72,32 +72,16 @@ impl RunFailure {
 }
 
 /// The run was dropped at its deadline.
-#[derive(Debug)]
+#[derive(Debug, thiserror::Error)]
+#[error(
+    "the run was dropped after {0:?}, its controller's `reconcile_timeout`; its requests in progress may still take effect"
+)]
 struct TimedOut(Duration);
 
-impl fmt::Display for TimedOut {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(
-            f,
-            "the run was dropped after {:?}, its controller's `reconcile_timeout`; its requests in progress may still take effect",
-            self.0
-        )
-    }
-}
-
-impl StdError for TimedOut {}
-
 /// User code panicked.
-#[derive(Debug)]
+#[derive(Debug, thiserror::Error)]
+#[error("the {code} panicked: {words}")]
 struct Panicked {
     code: &'static str,
     words: String,
 }
-
-impl fmt::Display for Panicked {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "the {} panicked: {}", self.code, self.words)
-    }
-}
-
-impl StdError for Panicked {}

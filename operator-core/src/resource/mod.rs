@@ -36,8 +36,8 @@ pub(crate) use owner::owner_in;
 pub(crate) use owner::{is_owned_by, owner_reference};
 pub(crate) use sensitive::MASKED;
 pub(crate) use syntax::{
-    LONGEST_NAME, can_be_name, cut, cut_at, escaped, is_condition_type, is_label, is_qualified_name,
-    is_reason, is_subdomain, nearest, path_segment,
+    LONGEST_NAME, can_be_name, cut, cut_at, did_you_mean, escaped, is_condition_type, is_label,
+    is_qualified_name, is_reason, is_subdomain, nearest, path_segment,
 };
 pub(crate) use uid::Uid;
 pub use version::ResourceVersion;

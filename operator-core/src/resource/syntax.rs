@@ -81,11 +81,17 @@ pub(crate) fn cut_at(text: &str, longest: usize) -> &str {
     &text[..end]
 }
 
-/// The name among `known` that is most like a wrong one, unless it is a different word: a third of the letters may be wrong.
+/// The name among `known` that is most like a wrong one, unless it is a different word: a third of the letters, or one, may be wrong.
 pub(crate) fn nearest<'k>(wrong: &str, known: impl IntoIterator<Item = &'k str>) -> Option<&'k str> {
+    let length = wrong.chars().count();
     let distances = known.into_iter().map(|name| (strsim::osa_distance(wrong, name), name));
-    let (distance, name) = distances.min()?;
-    (distance <= (wrong.chars().count() / 3).max(1)).then_some(name)
+    let (distance, name) = distances.min_by_key(|(distance, _)| *distance)?;
+    (distance <= (length / 3).max(1) && distance < length).then_some(name)
+}
+
+/// What is added to the message about a wrong name.
+pub(crate) fn did_you_mean(nearest: Option<&str>) -> String {
+    nearest.map(|name| format!("; did you mean `{name}`?")).unwrap_or_default()
 }
 
 /// A text as a part of an address.

@@ -3,19 +3,23 @@
 use std::{any::Any, fmt, sync::Arc};
 
 use super::{dependent_error::kind_in_workflow, failure_kind::of_several};
-use crate::{error::BoxError, observe::error_chain, processor::FailureKind};
+use crate::{error::BoxError, observe::error_chain, processor::FailureKind, resource::did_you_mean};
 
 /// An error of a workflow.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum WorkflowError {
     /// Nodes failed; each with its name. All others that could run did. JOSDK's `AggregatedOperatorException`.
+    #[error("{}", failed(.0))]
     Nodes(Vec<(Arc<str>, Arc<BoxError>)>),
     /// The controller has no workflow.
+    #[error("the controller has no workflow; declare one with `.workflow(…)` or `#[workflow(…)]`")]
     NoWorkflow,
     /// The primary is no longer known.
+    #[error("the primary is gone, so its workflow can't run")]
     PrimaryGone,
     /// The controller's workflow has no such node.
+    #[error("`{node}` isn't a node of the controller's workflow{}", did_you_mean(nearest.as_deref()))]
     UnknownNode {
         /// The name that was given.
         node: String,
@@ -23,6 +27,7 @@ pub enum WorkflowError {
         nearest: Option<String>,
     },
     /// A function of one node asks for what another one has, and doesn't come after that one.
+    #[error("`{node}` asks for what `{other}` has, and doesn't come after it: write `{node}.after({other})`")]
     Unordered {
         /// The node of the function.
         node: String,
@@ -31,35 +36,11 @@ pub enum WorkflowError {
     },
 }
 
-impl fmt::Display for WorkflowError {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match self {
-            Self::Nodes(nodes) => {
-                let plural = if nodes.len() == 1 { "" } else { "s" };
-                write!(f, "{} dependent{plural} failed", nodes.len())?;
-                for (position, (name, error)) in nodes.iter().enumerate() {
-                    let before = if position == 0 { ": " } else { "; " };
-                    write!(f, "{before}{name}: {}", error_chain(&***error))?;
-                }
-                Ok(())
-            }
-            Self::NoWorkflow => f.write_str(
-                "the controller has no workflow; declare one with `.workflow(…)` or `#[workflow(…)]`",
-            ),
-            Self::PrimaryGone => f.write_str("the primary is gone, so its workflow can't run"),
-            Self::UnknownNode { node, nearest } => {
-                write!(f, "`{node}` isn't a node of the controller's workflow")?;
-                nearest.iter().try_for_each(|name| write!(f, "; did you mean `{name}`?"))
-            }
-            Self::Unordered { node, other } => write!(
-                f,
-                "`{node}` asks for what `{other}` has, and doesn't come after it: write `{node}.after({other})`"
-            ),
-        }
-    }
+fn failed(nodes: &[(Arc<str>, Arc<BoxError>)]) -> String {
+    let failed = nodes.iter().map(|(name, error)| format!("{name}: {}", error_chain(&***error)));
+    let plural = if nodes.len() == 1 { "" } else { "s" };
+    format!("{} dependent{plural} failed: {}", nodes.len(), failed.collect::<Vec<_>>().join("; "))
 }
-
-impl std::error::Error for WorkflowError {}
 
 impl WorkflowError {
     /// Whether a retry can help: it can, unless all failed nodes have errors of the framework for which a retry
@@ -85,7 +66,8 @@ impl WorkflowError {
 }
 
 /// A part of a workflow that panicked: the error of its node.
-#[derive(Debug)]
+#[derive(Debug, thiserror::Error)]
+#[error("{0}")]
 pub(crate) struct Panicked(String);
 
 impl Panicked {
@@ -94,14 +76,6 @@ impl Panicked {
         Self(format!("the {what} panicked: {}", panic_text(payload)))
     }
 }
-
-impl fmt::Display for Panicked {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(&self.0)
-    }
-}
-
-impl std::error::Error for Panicked {}
 
 /// The text of a panic.
 pub(crate) fn panic_text(payload: &(dyn Any + Send)) -> &str {

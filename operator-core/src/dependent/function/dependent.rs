@@ -200,9 +200,7 @@ struct OfFunction<F, S, W>(F, PhantomData<fn() -> (S, W)>);
 impl<P, F, S, W> AskOf<P> for OfFunction<F, S, W>
 where
     P: KubeObject,
-    F: Call<P, S>,
-    F::First: PrimaryIs<P>,
-    F::Return: Wanted<W>,
+    F: Call<P, S, First: PrimaryIs<P>, Return: Wanted<W>>,
 {
     fn ask<'r>(&'r self, given: Given<'r, P>) -> Answered<'r, Result<Want<Drafts>, BoxError>> {
         self.0.call(PrimaryIs::same(given.primary), given, Wanted::erased)
@@ -243,10 +241,7 @@ impl<P: KubeObject> PrimaryIs<P> for P {
 impl<P, F, S: 'static, W: 'static> Dependent<P, Function<S, W>> for F
 where
     P: KubeObject,
-    F: Signature<S>,
-    F::First: PrimaryIs<P>,
-    F::Args: Args<P>,
-    F::Return: Wanted<W>,
+    F: Signature<S, First: PrimaryIs<P>, Args: Args<P>, Return: Wanted<W>>,
     F: Call<P, S>,
 {
     type Shape = <F::Return as Wanted<W>>::Shape;

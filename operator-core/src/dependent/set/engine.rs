@@ -161,9 +161,9 @@ impl SetEngine {
         for wave in &wanted.waves {
             for stage in &wave.stages {
                 left -= 1;
-                let mut all = stage.ranks.iter().flatten().filter_map(|at| wanted.objects.get(*at));
+                let mut all = stage.iter().flatten().filter_map(|at| wanted.objects.get(*at));
                 course.waits = all.find_map(|one| kinds.get(&one.kind)?.why_not(&one.kind));
-                for rank in &stage.ranks {
+                for rank in stage {
                     self.bring_rank_about(asked, wanted, rank, kinds, course).await;
                 }
                 if course.waits.is_some() {

@@ -312,12 +312,12 @@ kind: ConfigMap
             let faults = faults(&judged, None);
             let ordered = ordered(&set);
             let mut sent = vec![(0, 0); set.len()];
-            for (wave, one) in stages(&ordered, &[]).iter().enumerate() {
-                let ranks = one.stages.iter().flat_map(|stage| &stage.ranks).enumerate();
+            for (wave, one) in stages(&ordered).iter().enumerate() {
+                let ranks = one.stages.iter().flatten().enumerate();
                 ranks.for_each(|(rank, members)| members.iter().for_each(|at| sent[*at] = (wave, rank)));
             }
-            let stages = removal(&ordered, &[]);
-            let moved = stages.iter().flat_map(|stage| stage.ranks.iter().flatten().map(|at| (*at, stage.order)));
+            let stages = removal(&ordered);
+            let moved = stages.iter().flat_map(|(order, ranks)| ranks.iter().flatten().map(|at| (*at, *order)));
             let is_moved = moved.into_iter().any(|(at, order)| order != set[at].1.delete_order);
             let pairs = || (0..set.len()).flat_map(|a| (0..set.len()).map(move |b| (a, b)));
             let needs = |(a, b): &(usize, usize)| ordered[*a].stands_on(&ordered[*b]);

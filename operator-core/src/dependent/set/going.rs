@@ -106,9 +106,9 @@ impl SetEngine {
             own.let_go(&one.object).await.map_err(Error::boxed)?;
         }
         let ordered: Vec<_> = deleted.iter().map(|one| one.ordered()).collect();
-        let stages = removal(&ordered, &[]);
-        let Some(first) = stages.first() else { return Ok((items, false)) };
-        for rank in &first.ranks {
+        let stages = removal(&ordered);
+        let Some((_, first)) = stages.first() else { return Ok((items, false)) };
+        for rank in first {
             let work = rank.iter().filter_map(|at| deleted.get(*at));
             items.work(work.map(|one| Self::removal_of(asked, &one.managed, &one.object))).await;
         }

@@ -48,9 +48,9 @@ impl<'s> Ordered<'s> {
     }
 }
 
-/// All that these objects define, and what is defined elsewhere.
-pub(super) fn all_defined<'d>(objects: &'d [Ordered<'_>], elsewhere: &'d [Defined]) -> Vec<&'d Defined> {
-    objects.iter().filter_map(|object| object.defines.as_ref()).chain(elsewhere).collect()
+/// All that these objects define.
+pub(super) fn all_defined<'d>(objects: &'d [Ordered<'_>]) -> Vec<&'d Defined> {
+    objects.iter().filter_map(|object| object.defines.as_ref()).collect()
 }
 
 pub(super) fn is_api_service(group: &str, kind: &str) -> bool {

@@ -15,7 +15,7 @@
 use std::collections::BTreeMap;
 
 use super::{
-    kinds::{Defined, Ordered, all_defined, is_definition},
+    kinds::{Ordered, all_defined, is_definition},
     policies::DeletePolicy,
 };
 use crate::dependent::object::holds_data;
@@ -68,28 +68,22 @@ pub(super) fn fate(group: &str, kind: &str, policy: DeletePolicy, why: Unwanted,
     }
 }
 
-/// The objects that go together, by their positions.
-#[derive(Debug, PartialEq, Eq)]
-pub(crate) struct RemovalStage {
-    pub(crate) order: i16,
-    pub(crate) part: RemovalPart,
-    /// One after the other: each is sent when the one before was sent. None of them is empty.
-    pub(crate) ranks: Vec<Vec<usize>>,
-}
+/// The objects that go together, by their positions: their order, and in ranks. Each rank is sent when the one before was sent, and
+/// none is empty.
+type RemovalStage = (i16, Vec<Vec<usize>>);
 
 /// Which stage of a wave.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
-pub(crate) enum RemovalPart {
+#[derive(PartialEq, Eq, PartialOrd, Ord)]
+enum RemovalPart {
     Instances,
     Others,
     Definitions,
     Namespaces,
 }
 
-/// The stages in which these objects go, one after the other: each when all of the one before are gone. `elsewhere`: kinds whose
-/// objects count as instances although none of the objects defines them.
-pub(crate) fn removal(objects: &[Ordered<'_>], elsewhere: &[Defined]) -> Vec<RemovalStage> {
-    let defined = all_defined(objects, elsewhere);
+/// The stages in which these objects go, one after the other: each when all of the one before are gone.
+pub(crate) fn removal(objects: &[Ordered<'_>]) -> Vec<RemovalStage> {
+    let defined = all_defined(objects);
     let mut stages = BTreeMap::<(i16, RemovalPart), BTreeMap<u8, Vec<usize>>>::new();
     for (at, object) in objects.iter().enumerate() {
         let part = match is_definition(object.group, object.kind) {
@@ -104,12 +98,7 @@ pub(crate) fn removal(objects: &[Ordered<'_>], elsewhere: &[Defined]) -> Vec<Rem
         let order = orders.fold(object.policies.delete_order, i16::max);
         stages.entry((order, part)).or_default().entry(rank(object)).or_default().push(at);
     }
-    let stage = |((order, part), ranks): ((i16, RemovalPart), BTreeMap<u8, Vec<usize>>)| RemovalStage {
-        order,
-        part,
-        ranks: ranks.into_values().collect(),
-    };
-    stages.into_iter().map(stage).collect()
+    stages.into_iter().map(|((order, _), ranks)| (order, ranks.into_values().collect())).collect()
 }
 
 /// What others may still need while they go comes last.
@@ -144,12 +133,12 @@ mod tests {
     }
 
     /// The names of the objects as they go: one text for each stage, `,` between ranks.
-    fn going(set: &[(DynamicObject, Policies)], elsewhere: &[Defined]) -> Vec<(i16, String)> {
+    fn going(set: &[(DynamicObject, Policies)]) -> Vec<(i16, String)> {
         let name = |at: &usize| set[*at].0.metadata.name.clone().expect("it has a name");
         let rank = |rank: &Vec<usize>| rank.iter().map(name).collect::<Vec<_>>().join(" ");
         let stage =
-            |stage: RemovalStage| (stage.order, stage.ranks.iter().map(rank).collect::<Vec<_>>().join(", "));
-        removal(&ordered(set), elsewhere).into_iter().map(stage).collect()
+            |(order, ranks): RemovalStage| (order, ranks.iter().map(rank).collect::<Vec<_>>().join(", "));
+        removal(&ordered(set)).into_iter().map(stage).collect()
     }
 
     fn operator() -> Vec<(DynamicObject, Policies)> {
@@ -172,11 +161,9 @@ mod tests {
     #[test]
     fn instances_go_before_their_operator_then_definitions_then_namespaces() {
         let expected = ["page metric", "web, hook, secret service, class", "pages api", "n other"];
-        assert_eq!(going(&operator(), &[]), expected.map(|stage| (0, stage.to_owned())));
+        assert_eq!(going(&operator()), expected.map(|stage| (0, stage.to_owned())));
         let page = vec![operator().remove(7), operator().remove(6)];
-        assert_eq!(going(&page, &[]), [(0, "page web".to_owned())]);
-        let elsewhere = [Defined::Kind { group: "shop.io".to_owned(), kind: "Page".to_owned() }];
-        assert_eq!(going(&page, &elsewhere), ["page", "web"].map(|stage| (0, stage.to_owned())));
+        assert_eq!(going(&page), [(0, "page web".to_owned())]);
     }
 
     #[test]
@@ -184,7 +171,7 @@ mod tests {
         let mut set = operator();
         set[6].1 = at(-1);
         set[1].1 = at(-2);
-        let going = going(&set, &[]);
+        let going = going(&set);
         assert_eq!(going[..2], [(-2, "other".to_owned()), (-1, "web".to_owned())]);
         assert_eq!(going[2], (0, "page metric".to_owned()));
     }
@@ -204,7 +191,7 @@ mod tests {
             (3, "service"),
             (3, "n"),
         ];
-        assert_eq!(going(&set, &[]), expected.map(|(order, stage)| (order, stage.to_owned())));
+        assert_eq!(going(&set), expected.map(|(order, stage)| (order, stage.to_owned())));
     }
 
     #[test]
@@ -276,10 +263,10 @@ mod tests {
 
         #[test]
         fn each_pair_of_objects_goes_in_the_right_order(set in any_set()) {
-            let stages = removal(&ordered(&set), &[]);
+            let stages = removal(&ordered(&set));
             let mut places = vec![Vec::new(); set.len()];
-            for (stage, one) in stages.iter().enumerate() {
-                for (rank, members) in one.ranks.iter().enumerate() {
+            for (stage, (_, one)) in stages.iter().enumerate() {
+                for (rank, members) in one.iter().enumerate() {
                     prop_assert!(!members.is_empty() && members.is_sorted(), "the order of the set within a rank");
                     members.iter().for_each(|at| places[*at].push((stage, rank)));
                 }

@@ -14,7 +14,7 @@
 
 use std::collections::BTreeMap;
 
-use super::kinds::{Defined, Ordered, all_defined, is_api_service, is_definition};
+use super::kinds::{Ordered, all_defined, is_api_service, is_definition};
 
 /// The objects of a wave, by their positions in the set.
 #[derive(Debug, PartialEq, Eq)]
@@ -26,35 +26,29 @@ pub(crate) struct Wave {
     pub(crate) purged: Vec<usize>,
 }
 
-/// The objects that wait for the same.
-#[derive(Debug, PartialEq, Eq)]
-pub(crate) struct ApplyStage {
-    pub(crate) part: ApplyPart,
-    /// One after the other: each is sent when the one before was sent. None of them is empty.
-    pub(crate) ranks: Vec<Vec<usize>>,
-}
+/// The objects that wait for the same, in ranks: each is sent when the one before was sent. None of them is empty.
+type ApplyStage = Vec<Vec<usize>>;
 
 /// Which stage of a wave.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
-pub(crate) enum ApplyPart {
+#[derive(PartialEq, Eq, PartialOrd, Ord)]
+enum ApplyPart {
     Others,
     ApiServices,
     Instances,
 }
 
-/// The waves in which these objects are applied. `elsewhere`: kinds whose objects count as instances although none of the
-/// objects defines them.
-pub(crate) fn stages(objects: &[Ordered<'_>], elsewhere: &[Defined]) -> Vec<Wave> {
-    let defined = all_defined(objects, elsewhere);
-    let mut waves = BTreeMap::<i16, BTreeMap<(ApplyPart, u8), Vec<usize>>>::new();
+/// The waves in which these objects are applied.
+pub(crate) fn stages(objects: &[Ordered<'_>]) -> Vec<Wave> {
+    let defined = all_defined(objects);
+    let mut waves = BTreeMap::<i16, BTreeMap<ApplyPart, BTreeMap<u8, Vec<usize>>>>::new();
     for (at, object) in objects.iter().enumerate() {
-        let ranks = waves.entry(object.policies.apply_order).or_default();
         let part = match is_api_service(object.group, object.kind) {
             true => ApplyPart::ApiServices,
             false if object.is_instance(&defined) => ApplyPart::Instances,
             false => ApplyPart::Others,
         };
-        ranks.entry((part, rank(object))).or_default().push(at);
+        let stages = waves.entry(object.policies.apply_order).or_default();
+        stages.entry(part).or_default().entry(rank(object)).or_default().push(at);
     }
     let orders: Vec<i16> = waves.keys().copied().collect();
     let mut purged = BTreeMap::<i16, Vec<usize>>::new();
@@ -65,15 +59,11 @@ pub(crate) fn stages(objects: &[Ordered<'_>], elsewhere: &[Defined]) -> Vec<Wave
             purged.entry(*end.unwrap_or(&earliest)).or_default().push(at);
         }
     }
-    let wave = |(order, ranks): (i16, BTreeMap<(ApplyPart, u8), Vec<usize>>)| {
-        let mut stages: Vec<ApplyStage> = Vec::new();
-        for ((part, _), rank) in ranks {
-            match stages.last_mut().filter(|stage| stage.part == part) {
-                Some(stage) => stage.ranks.push(rank),
-                None => stages.push(ApplyStage { part, ranks: vec![rank] }),
-            }
-        }
-        Wave { order, stages, purged: purged.remove(&order).unwrap_or_default() }
+    let ranks = |ranks: BTreeMap<u8, Vec<usize>>| ranks.into_values().collect();
+    let wave = |(order, stages): (i16, BTreeMap<ApplyPart, _>)| Wave {
+        order,
+        stages: stages.into_values().map(ranks).collect(),
+        purged: purged.remove(&order).unwrap_or_default(),
     };
     waves.into_iter().map(wave).collect()
 }
@@ -114,12 +104,12 @@ mod tests {
     }
 
     /// The names of the objects as they are sent: waves with ranks, `|` between stages.
-    fn sent(set: &[(DynamicObject, Policies)], elsewhere: &[Defined]) -> Vec<(i16, String)> {
+    fn sent(set: &[(DynamicObject, Policies)]) -> Vec<(i16, String)> {
         let name = |at: &usize| set[*at].0.metadata.name.clone().expect("it has a name");
         let rank = |rank: &Vec<usize>| rank.iter().map(name).collect::<Vec<_>>().join(" ");
-        let stage = |stage: &ApplyStage| stage.ranks.iter().map(rank).collect::<Vec<_>>().join(", ");
+        let stage = |stage: &ApplyStage| stage.iter().map(rank).collect::<Vec<_>>().join(", ");
         let stages = |wave: Wave| (wave.order, wave.stages.iter().map(stage).collect::<Vec<_>>().join(" | "));
-        super::stages(&ordered(set), elsewhere).into_iter().map(stages).collect()
+        super::stages(&ordered(set)).into_iter().map(stages).collect()
     }
 
     #[test]
@@ -139,23 +129,14 @@ mod tests {
             of("rbac.authorization.k8s.io/v1", "ClusterRole", "role"),
         ];
         let expected = "n, hook, pages role, secret config, web service | api | page metric";
-        assert_eq!(sent(&set, &[]), [(0, expected.to_owned())]);
+        assert_eq!(sent(&set), [(0, expected.to_owned())]);
 
         set[1].1 = at(-1);
         set[3].1 = at(1);
-        let sent = sent(&set, &[]);
+        let sent = sent(&set);
         assert_eq!(sent[0], (-1, "web".to_owned()));
         assert_eq!(sent[1], (0, "n, hook, pages role, config, service | api | page metric".to_owned()));
         assert_eq!(sent[2], (1, "secret".to_owned()));
-    }
-
-    #[test]
-    fn kinds_that_are_defined_elsewhere_have_instances_too() {
-        let set = [("shop.io/v1", "Page", "page"), ("v1", "Service", "service")];
-        let set = set.map(|(version, kind, name)| (object(version, kind, None, name), at(0)));
-        assert_eq!(sent(&set, &[]), [(0, "page service".to_owned())]);
-        let elsewhere = [Defined::Kind { group: "shop.io".to_owned(), kind: "Page".to_owned() }];
-        assert_eq!(sent(&set, &elsewhere), [(0, "service | page".to_owned())]);
     }
 
     #[test]
@@ -164,7 +145,7 @@ mod tests {
         let orders =
             [(0, Some(0)), (0, Some(1)), (0, Some(9)), (2, Some(-5)), (2, None), (4, Some(i16::MAX))];
         let set = orders.map(|(apply, purge)| (object("batch/v1", "Job", None, "a"), purged(apply, purge)));
-        let waves = super::stages(&ordered(&set), &[]);
+        let waves = super::stages(&ordered(&set));
         let ends: Vec<_> = waves.into_iter().map(|wave| (wave.order, wave.purged)).collect();
         assert_eq!(ends, [(0, vec![0]), (2, vec![1, 3]), (4, vec![2, 5])]);
     }
@@ -243,9 +224,8 @@ mod tests {
 
         #[test]
         fn objects_are_sent_as_somebody_would_choose_one_after_the_other(set in any_set()) {
-            let waves = super::stages(&ordered(&set), &[]);
-            let ranks = |stage: &ApplyStage| stage.ranks.clone();
-            let shape: Vec<Vec<_>> = waves.iter().map(|wave| wave.stages.iter().map(ranks).collect()).collect();
+            let waves = super::stages(&ordered(&set));
+            let shape: Vec<Vec<_>> = waves.iter().map(|wave| wave.stages.clone()).collect();
             prop_assert_eq!(shape, oracle(&set));
             let orders: Vec<_> = waves.iter().map(|wave| wave.order).collect();
             let purged: Vec<_> = waves.into_iter().map(|wave| wave.purged).collect();

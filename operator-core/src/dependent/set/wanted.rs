@@ -44,7 +44,7 @@ impl Wanted {
         }
         let objects: Vec<_> = read.into_iter().map(WantedObject::of).collect();
         let ordered: Vec<_> = objects.iter().map(WantedObject::ordered).collect();
-        let waves = stages(&ordered, &[]);
+        let waves = stages(&ordered);
         drop(ordered);
         Ok(Self { objects, waves })
     }

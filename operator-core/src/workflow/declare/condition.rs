@@ -134,10 +134,7 @@ impl<P, K, F, S: 'static, M: 'static> Condition<P, K, OfCondition<S, M>> for F
 where
     P: KubeObject,
     K: Send + Sync + 'static,
-    F: Signature<S>,
-    F::First: Subject<P, K, M> + Send + Sync,
-    F::Args: Args<P>,
-    F::Return: Answer,
+    F: Signature<S, First: Subject<P, K, M> + Send + Sync, Args: Args<P>, Return: Answer>,
     F: Call<P, S>,
 {
     const IS_OF_CHILD: bool = <F::First as Subject<P, K, M>>::IS_CHILD;
@@ -200,9 +197,7 @@ impl<P, K, F, S, M> CheckOf<P, K> for ByFunction<F, S, M>
 where
     P: KubeObject,
     K: Send + Sync + 'static,
-    F: Call<P, S>,
-    F::First: Subject<P, K, M>,
-    F::Return: Answer,
+    F: Call<P, S, First: Subject<P, K, M>, Return: Answer>,
 {
     fn check<'r>(
         &'r self,

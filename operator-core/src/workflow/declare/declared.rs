@@ -190,10 +190,7 @@ impl<P: KubeObject, S: Shape, K> Node<P, S, K> {
     /// called several times.
     pub fn starts_when<F, FS: 'static, W: 'static>(mut self, may_start: F) -> Self
     where
-        F: Signature<FS> + Call<P, FS>,
-        F::First: PrimaryIs<P>,
-        F::Args: Args<P>,
-        F::Return: Wish<W>,
+        F: Signature<FS, First: PrimaryIs<P>, Args: Args<P>, Return: Wish<W>> + Call<P, FS>,
     {
         self.said.starts_when::<P, F, FS, W>(may_start);
         self
@@ -206,10 +203,7 @@ impl<P: KubeObject, S: Shape, K> Node<P, S, K> {
     /// `reconcilePrecondition`.
     pub fn only_if<F, FS: 'static, W: 'static>(mut self, wanted: F) -> Self
     where
-        F: Signature<FS> + Call<P, FS>,
-        F::First: PrimaryIs<P>,
-        F::Args: Args<P>,
-        F::Return: Wish<W>,
+        F: Signature<FS, First: PrimaryIs<P>, Args: Args<P>, Return: Wish<W>> + Call<P, FS>,
     {
         self.said.only_if::<P, F, FS, W>(wanted);
         self

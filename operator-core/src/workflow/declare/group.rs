@@ -164,10 +164,7 @@ impl<P: KubeObject> Group<P> {
     /// [`Node::starts_when`](crate::Node::starts_when), while none of its objects exists.
     pub fn starts_when<F, FS: 'static, W: 'static>(mut self, may_start: F) -> Self
     where
-        F: Signature<FS> + Call<P, FS>,
-        F::First: PrimaryIs<P>,
-        F::Args: Args<P>,
-        F::Return: Wish<W>,
+        F: Signature<FS, First: PrimaryIs<P>, Args: Args<P>, Return: Wish<W>> + Call<P, FS>,
     {
         self.of(None).for_each(|node| node.data.extend(<F::Args as Args<P>>::needs()));
         self.any.words.push(format!("starts when {}", name_of::<F>()));
@@ -178,10 +175,7 @@ impl<P: KubeObject> Group<P> {
     /// [`Node::only_if`](crate::Node::only_if) of each node. Those that are only read aren't read then.
     pub fn only_if<F, FS: 'static, W: 'static>(mut self, wanted: F) -> Self
     where
-        F: Signature<FS> + Call<P, FS>,
-        F::First: PrimaryIs<P>,
-        F::Args: Args<P>,
-        F::Return: Wish<W>,
+        F: Signature<FS, First: PrimaryIs<P>, Args: Args<P>, Return: Wish<W>> + Call<P, FS>,
     {
         self.any.words.push(format!("only if {}", name_of::<F>()));
         self.gate::<F, FS, W>(None, wanted);
@@ -192,10 +186,7 @@ impl<P: KubeObject> Group<P> {
     pub fn only_if_of<N, M, F, FS: 'static, W: 'static>(mut self, node: N, wanted: F) -> Self
     where
         N: Predecessor<P, M>,
-        F: Signature<FS> + Call<P, FS>,
-        F::First: PrimaryIs<P>,
-        F::Args: Args<P>,
-        F::Return: Wish<W>,
+        F: Signature<FS, First: PrimaryIs<P>, Args: Args<P>, Return: Wish<W>> + Call<P, FS>,
     {
         self.gate::<F, FS, W>(Some(&node.key()), wanted);
         self
@@ -203,10 +194,7 @@ impl<P: KubeObject> Group<P> {
 
     fn gate<F, FS: 'static, W: 'static>(&mut self, only: Option<&NodeKey>, wanted: F)
     where
-        F: Signature<FS> + Call<P, FS>,
-        F::First: PrimaryIs<P>,
-        F::Args: Args<P>,
-        F::Return: Wish<W>,
+        F: Signature<FS, First: PrimaryIs<P>, Args: Args<P>, Return: Wish<W>> + Call<P, FS>,
     {
         let gate = OfWish::<P, F, FS, W>::gate(wanted);
         for node in self.of(only) {

@@ -83,10 +83,7 @@ macro_rules! words {
         /// [`Node::starts_when`](crate::Node::starts_when). May be called several times.
         pub fn starts_when<F, FS: 'static, W: 'static>(self, may_start: F) -> RecordNode<P, $resources>
         where
-            F: Signature<FS> + Call<P, FS>,
-            F::First: PrimaryIs<P>,
-            F::Args: Args<P>,
-            F::Return: Wish<W>,
+            F: Signature<FS, First: PrimaryIs<P>, Args: Args<P>, Return: Wish<W>> + Call<P, FS>,
         {
             let mut node = self.wired();
             node.said.starts_when::<P, F, FS, W>(may_start);
@@ -96,10 +93,7 @@ macro_rules! words {
         /// Exists only if the function says so, as described at [`Node::only_if`](crate::Node::only_if).
         pub fn only_if<F, FS: 'static, W: 'static>(self, wanted: F) -> RecordNode<P, $resources>
         where
-            F: Signature<FS> + Call<P, FS>,
-            F::First: PrimaryIs<P>,
-            F::Args: Args<P>,
-            F::Return: Wish<W>,
+            F: Signature<FS, First: PrimaryIs<P>, Args: Args<P>, Return: Wish<W>> + Call<P, FS>,
         {
             let mut node = self.wired();
             node.said.only_if::<P, F, FS, W>(wanted);

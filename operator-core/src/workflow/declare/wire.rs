@@ -60,10 +60,8 @@ pub trait Wire<M>: Sized {
     ) -> Node<Self::Primary, S>
     where
         Self: Dependent<Self::Primary, D, Shape = S>,
-        F: Signature<FS> + Call<Self::Primary, FS>,
-        F::First: PrimaryIs<Self::Primary>,
-        F::Args: Args<Self::Primary>,
-        F::Return: Wish<W>,
+        F: Call<Self::Primary, FS>,
+        F: Signature<FS, First: PrimaryIs<Self::Primary>, Args: Args<Self::Primary>, Return: Wish<W>>,
     {
         node(self).starts_when(may_start)
     }
@@ -99,10 +97,8 @@ pub trait Wire<M>: Sized {
     fn only_if<D: 'static, S: Shape, F, FS: 'static, W: 'static>(self, wanted: F) -> Node<Self::Primary, S>
     where
         Self: Dependent<Self::Primary, D, Shape = S>,
-        F: Signature<FS> + Call<Self::Primary, FS>,
-        F::First: PrimaryIs<Self::Primary>,
-        F::Args: Args<Self::Primary>,
-        F::Return: Wish<W>,
+        F: Call<Self::Primary, FS>,
+        F: Signature<FS, First: PrimaryIs<Self::Primary>, Args: Args<Self::Primary>, Return: Wish<W>>,
     {
         node(self).only_if(wanted)
     }

@@ -8,7 +8,7 @@ use super::condition::Answer;
 use crate::{
     dependent::{
         Asked, Gate, Wishes,
-        function::{Args, Call, Failure, Given, Judged, PrimaryIs, Signature, Want},
+        function::{Args, Call, Failure, Given, Judged, PrimaryIs, Want},
     },
     reconciler::BoxError,
     resource::KubeObject,
@@ -76,10 +76,7 @@ where
     P: KubeObject,
     S: 'static,
     W: 'static,
-    F: Signature<S> + Call<P, S>,
-    F::First: PrimaryIs<P>,
-    F::Args: Args<P>,
-    F::Return: Wish<W>,
+    F: Call<P, S, First: PrimaryIs<P>, Args: Args<P>, Return: Wish<W>>,
 {
     /// The function as a gate of a node.
     pub(super) fn gate(wanted: F) -> Gate {
@@ -93,9 +90,7 @@ where
 impl<P, F, S, W> Wishes for OfWish<P, F, S, W>
 where
     P: KubeObject,
-    F: Call<P, S>,
-    F::First: PrimaryIs<P>,
-    F::Return: Wish<W>,
+    F: Call<P, S, First: PrimaryIs<P>, Return: Wish<W>>,
 {
     fn wish<'r>(&'r self, asked: Asked<'r>) -> BoxFuture<'r, Result<Want<()>, BoxError>> {
         async move {

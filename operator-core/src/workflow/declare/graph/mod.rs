@@ -19,7 +19,7 @@ mod tests;
 
 use petgraph::{csr::Csr, graph::NodeIndex};
 
-use crate::workflow::BuildError;
+use crate::{resource::nearest, workflow::BuildError};
 
 /// A node of one [`Graph`]. The order is that of the declarations.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
@@ -161,7 +161,7 @@ impl Graph {
 
     /// The name that is most similar to this one, if there is one.
     pub(in crate::workflow) fn nearest(&self, wanted: &str) -> Option<String> {
-        wiring::nearest(self.nodes().map(|node| self.name(node)), wanted)
+        nearest(wanted, self.nodes().map(|node| self.name(node))).map(str::to_owned)
     }
 
     /// The direct dependencies of the node.

@@ -9,7 +9,10 @@ use petgraph::{
 };
 
 use super::{Graph, NodeId, Word, Words};
-use crate::workflow::{BuildError, Mistake};
+use crate::{
+    resource::nearest,
+    workflow::{BuildError, Mistake},
+};
 
 pub(super) fn build<N, D, O>(declarations: impl IntoIterator<Item = (N, D)>) -> Result<Graph, BuildError>
 where
@@ -140,10 +143,10 @@ impl<'a> Wiring<'a> {
         found
     }
 
-    /// The name that was probably meant. A third of it, or one character, may be mistyped; if all of it differs,
-    /// it is another word.
+    /// The name that was probably meant.
     fn nearest(&self, asking: &str, wanted: &str) -> Option<String> {
-        nearest(self.names.iter().copied().filter(|name| !name.is_empty() && *name != asking), wanted)
+        let others = self.names.iter().copied().filter(|name| !name.is_empty() && *name != asking);
+        nearest(wanted, others).map(str::to_owned)
     }
 
     fn is_first(&self, position: usize) -> bool {
@@ -207,12 +210,4 @@ fn shortest_cycle(group: &[NodeId], dependencies: &[Vec<NodeId>]) -> Vec<NodeId>
         }
     }
     vec![first]
-}
-
-/// The name that is most similar to the wanted one, if there is one.
-pub(super) fn nearest<'n>(names: impl Iterator<Item = &'n str>, wanted: &str) -> Option<String> {
-    let length = wanted.chars().count();
-    let distances = names.map(|name| (strsim::osa_distance(name, wanted), name));
-    let (distance, name) = distances.min_by_key(|(distance, _)| *distance)?;
-    (distance <= (length / 3).max(1) && distance < length).then(|| name.to_owned())
 }
