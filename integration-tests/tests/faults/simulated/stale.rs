@@ -189,9 +189,14 @@ async fn f04_what_others_have_put_in_place_of_what_an_old_view_shows_is_not_dele
     let scene = scene().await?;
     let replica = LaggingReplica::of("configmaps");
     let workflow = workflow_of_one(node(counted_maps))?;
-    let builder = scene.operator().environment(|| Environment::real().with_seed(1));
-    let controller = scene.managed(&saying(), &workflow).retry(patient()?);
-    let operator = TestOperator::start(builder.transport(replica.hook()).register(controller)).await?;
+    let start = async || {
+        let builder = scene.operator().environment(|| Environment::real().with_seed(1));
+        let controller = scene.managed(&saying(), &workflow).retry(patient()?);
+        Ok::<_, anyhow::Error>(
+            TestOperator::start(builder.transport(replica.hook()).register(controller)).await?,
+        )
+    };
+    let operator = start().await?;
     let maps = scene.api::<ConfigMap>();
     scene.create("one", "2 x").await?;
     scene.until("two maps", "one", says("2 x")).await?;
@@ -204,7 +209,14 @@ async fn f04_what_others_have_put_in_place_of_what_an_old_view_shows_is_not_dele
     rest(&operator).await?;
 
     let asked = ten_minutes_behind(&scene, &replica, &old).await?;
-    // The old view shows a map of ours that nobody wants any more.
+    // The old view shows a map of ours that nobody wants any more. This process knows that it is gone.
+    assert!(about(&asked, "configmaps", &["delete"]).is_empty());
+    operator.stop().await;
+    let asked = scene.cluster.audit()?.len();
+    let operator = start().await?;
+    tokio::time::sleep(Duration::from_secs(200)).await;
+    let asked = scene.cluster.audit()?.split_off(asked);
+    // Another one doesn't.
     let deletions = about(&asked, "configmaps", &["delete"]);
     assert!(!deletions.is_empty(), "no run saw the old map");
     assert!(deletions.iter().all(|deletion| deletion.code == 409), "{deletions:#?}");
