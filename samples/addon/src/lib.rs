@@ -52,6 +52,7 @@ impl HasBundle for AddOnStatus {
     }
 }
 
+// ANCHOR: operator
 /// Of which kinds its objects are: the operator's role has the rights for them.
 const KINDS: [(&str, &str); 12] = [
     ("addon.sample.operator-core.io/v1", "Channel"),
@@ -92,3 +93,4 @@ pub fn controller() -> ControllerBuilder<impl Reconciler<Primary = AddOn>> {
 pub fn operator() -> OperatorBuilder {
     Operator::builder().register(controller())
 }
+// ANCHOR_END: operator

@@ -294,3 +294,35 @@ async fn what_a_primary_refers_to_is_waited_for_and_begins_a_revision() -> Resul
     maps.get("copy").await?;
     Ok(())
 }
+
+fn quiet() -> Bundle<Package> {
+    bundle("quiet", |cx: &RenderContext<'_, Package>| -> Result<Objects, BoxError> {
+        let mut objects = Objects::new();
+        objects.push(ConfigMap { metadata: named(cx.name()), ..ConfigMap::default() });
+        objects.push(Secret { metadata: named(cx.name()), ..Secret::default() });
+        Ok(objects)
+    })
+    .settings(Calm)
+}
+
+/// Each is looked at every hour.
+#[tokio::test(start_paused = true)]
+async fn twenty_bundles_at_rest_write_nothing_for_a_day() -> Result<()> {
+    let cluster = TestCluster::in_process();
+    cluster.install_crds([Package::crd()]).await?;
+    let scene = Scene::<Package>::on(cluster, "bundles-at-rest").await?;
+    let status = |primary: &Package, run: &Run<Package>| PackageStatus { bundle: quiet().of(primary, run) };
+    let controller = scene.controller(&Script::idle()).workflow((quiet(),)).status(status);
+    let operator = scene.start(controller).await?;
+    for number in 0..20 {
+        scene.create(&format!("p{number}"), "").await?;
+    }
+    assert!(operator.settled().await?.written().len() >= 20 * 5);
+    tokio::time::sleep(Duration::from_secs(24 * 3600)).await;
+    let day = operator.settled().await?;
+    assert_eq!(day.written(), [""; 0]);
+    let runs = day.runs_of(&scene.key("p0"));
+    assert!(runs >= 24, "it was looked at: {runs} runs");
+    operator.stop().await;
+    Ok(())
+}
