@@ -233,13 +233,13 @@ impl World {
             "each round holds much for a while: {rounds:?}"
         );
         // What leaks is there in the end, and after each round. A table that many have passed through grows now and then, to have
-        // room for those that are marked as deleted: it isn't seen by the middle round. A few buffers and timers are there after
+        // room for those that are marked as deleted: it isn't seen in the quieter rounds. A few buffers and timers are there after
         // one round and not after the next: they aren't seen in the end.
         let bytes = of_all(&rounds, |round| round.bytes_current);
         let count = of_all(&rounds, |round| round.count_current);
         let buffers = if matches!(self.server, Server::Real(_)) { BUFFERS * rounds.len() as i64 } else { 0 };
         assert!(
-            (bytes.abs() - buffers) * 100 <= live.bytes_current && count.abs() * 100 <= live.count_current,
+            (bytes - buffers) * 100 <= live.bytes_current && count * 100 <= live.count_current,
             "more is held after {} rounds: {bytes} bytes and {count} allocations, than was before: {live:?}; \
              after each round: {rounds:?}",
             rounds.len()
@@ -247,13 +247,12 @@ impl World {
     }
 }
 
-/// What all rounds have left together, or what they leave if each leaves what the middle one does: the smaller of the two.
+/// What all rounds have left together, or what they leave if each leaves what three of four do at least: the smaller of the two.
 fn of_all(rounds: &[AllocationInfo], left: impl Fn(&AllocationInfo) -> i64) -> i64 {
     let mut left: Vec<i64> = rounds.iter().map(left).collect();
     left.sort_unstable();
-    let together = left.iter().sum();
-    let by_the_middle = left[left.len() / 2] * left.len() as i64;
-    if i64::abs(together) < by_the_middle.abs() { together } else { by_the_middle }
+    let together: i64 = left.iter().sum();
+    together.min(left[left.len() / 4] * left.len() as i64)
 }
 
 /// A connection has buffers as large as the largest answer that came over it. One request at a time needs one connection, beside those
@@ -308,5 +307,5 @@ fn objects_come_and_go_and_the_live_bytes_are_back_within_a_hundredth() {
 
 #[test]
 fn objects_of_a_real_server_come_and_go_and_the_live_bytes_are_back_within_a_hundredth() {
-    World::real().churn(4, 100);
+    World::real().churn(4, 50);
 }

@@ -7,7 +7,7 @@
 //!                └─▶ journal         └──▶ judge: pages and children, nothing left over; the audit log: no write any more
 //! ```
 //!
-//! `CHAOS_SEED` is the seed of all choices, by default the day's; `CHAOS_SECONDS` is the duration, by default 30 s. The
+//! `CHAOS_SEED` is the seed of all choices, by default the day's; `CHAOS_SECONDS` is the duration, by default 15 s. The
 //! machine decides when things happen, so a seed determines the acts and not their order: a failure reports both.
 
 mod acts;
@@ -36,13 +36,13 @@ const CLIENTS: usize = 8;
 /// How long it may take until everything is right.
 const PATIENCE: Duration = Duration::from_secs(60);
 /// How long nothing may be written then.
-const QUIET: Duration = Duration::from_secs(15);
+const QUIET: Duration = Duration::from_secs(10);
 /// The pause between two checks.
 const INTERVAL: Duration = Duration::from_millis(500);
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn all_pages_are_right_whatever_was_done_to_them_and_to_the_operator() -> Result<()> {
-    let (seed, seconds) = (number("CHAOS_SEED", today())?, number("CHAOS_SECONDS", 30)?);
+    let (seed, seconds) = (number("CHAOS_SEED", today())?, number("CHAOS_SECONDS", 15)?);
     let again = format!("CHAOS_SEED={seed} CHAOS_SECONDS={seconds}");
     // Whatever comes of it, the seed is told at the start.
     let journal = Journal::new(seed);

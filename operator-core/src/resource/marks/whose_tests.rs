@@ -241,7 +241,7 @@ fn model(story: &Story) -> Whose {
 }
 
 proptest! {
-    #![proptest_config(ProptestConfig { cases: crate::properties::many(40_000), ..crate::properties::daily() })]
+    #![proptest_config(ProptestConfig { cases: crate::properties::many(10_000), ..crate::properties::daily() })]
 
     #[test]
     fn an_object_is_whose_it_says_that_it_is(story in story()) {

@@ -31,14 +31,15 @@ struct Project {
     wrong: Vec<Value>,
 }
 
-const PROJECTS: [fn() -> Project; 4] = [cert_manager, gateway_api, prometheus_operator, argo_cd];
+const PROJECTS: [fn() -> Project; 4] = [cert_manager, gateway_api, argo_cd, prometheus_operator];
 
-/// One of the projects each day; all of them with `PROJECTS=all`.
+/// One of the projects each day, but for the last, which is twice as large; all of them with `PROJECTS=all`.
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn projects_are_served_as_by_the_real_server() {
-    let number = if std::env::var("PROJECTS").is_ok_and(|which| which == "all") { PROJECTS.len() } else { 1 };
-    let first = seed_of_the_day() as usize;
-    let today = (0..number).map(|at| check(PROJECTS[(first * number + at) % PROJECTS.len()]()));
+    let is_all = std::env::var("PROJECTS").is_ok_and(|which| which == "all");
+    let one = seed_of_the_day() as usize % (PROJECTS.len() - 1);
+    let today = if is_all { 0..PROJECTS.len() } else { one..one + 1 };
+    let today = PROJECTS[today].iter().map(|project| check(project()));
     futures::future::join_all(today).await;
 }
 
