@@ -52,6 +52,7 @@ pub use error::Error;
 pub(crate) use error::{is_servers, says_misfit};
 pub use events::Events;
 pub(crate) use events::{About, Receiver, Recorder, access as access_to_events};
+pub(crate) use kube::api::PropagationPolicy;
 pub(crate) use matcher::{Desired, Seen};
 pub(crate) use mend::PutBack;
 pub(crate) use primary::{FinalizerAdded, PrimaryWriter, at, has_finalizer, has_set_finalizer, put_at};

@@ -2,6 +2,7 @@
 
 use std::{fmt, marker::PhantomData, sync::Arc};
 
+use kube::api::PropagationPolicy;
 use serde_json::Value;
 
 use super::{
@@ -71,6 +72,12 @@ impl<'c> ResourceOperations<'c> {
     /// The event source called `name` receives the answers: needed if a controller has several for one type.
     pub fn event_source(mut self, name: &'c str) -> Self {
         self.event_source = Some(name);
+        self
+    }
+
+    /// What becomes of what a deleted object owns.
+    pub(crate) fn propagation(mut self, propagation: &'c PropagationPolicy) -> Self {
+        self.run.propagation = propagation;
         self
     }
 
@@ -293,7 +300,8 @@ impl<'c> ResourceOperations<'c> {
                 None => return Ok(()),
             },
         };
-        let write = WriteRequest::deletion(target.kind(), &key, Some(&uid), None);
+        let state = (Some(&*uid), None);
+        let write = WriteRequest::deletion(target.kind(), &key, state, self.run.propagation);
         match self.run.send(&write).await {
             Ok(_) => Ok(()),
             Err(error) if error.is_not_found() => Ok(()),

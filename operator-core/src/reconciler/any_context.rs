@@ -16,7 +16,8 @@ use crate::{
     },
     observe::Causes,
     operations::{
-        About, Error, Events, Findings, Recorder, ResourceOperations, Writer, WritingRun, has_set_finalizer,
+        About, Error, Events, Findings, PropagationPolicy, Recorder, ResourceOperations, Writer, WritingRun,
+        has_set_finalizer,
     },
     processor::Processor,
     resource::{AnyObject, ControllerMarks, Departed, Object, ObjectKey, ResourceType, Uid, label_value},
@@ -237,7 +238,8 @@ impl AnyContext {
     pub(crate) fn events(&self) -> Events<'_> {
         let version = self.own_primary().and_then(|primary| primary.meta().resource_version.clone());
         let kind = self.shared.primary.resource_type().clone();
-        let about = About { kind, key: self.run.key.clone(), uid: self.run.uid.clone(), version };
+        let about =
+            About { kind, key: self.run.key.clone(), uid: self.run.uid.clone(), version, primary: None };
         Events::new(&self.shared.events, about)
     }
 
@@ -298,6 +300,7 @@ impl AnyContext {
             own_fields: self.shared.workflow.as_ref().map_or(&[], |workflow| workflow.own_fields()),
             findings: &self.findings,
             held: &self.held,
+            propagation: &PropagationPolicy::Background,
             primaries: &self.shared.primary,
             sources: &self.shared.sources,
             writer: &self.shared.writer,

@@ -49,10 +49,15 @@ impl Leaving {
         &mut self,
         object: (ResourceType, ObjectKey),
         (uid, is_kept): (&str, bool),
-        others: &[ObjectKey],
+        others: &BTreeSet<ObjectKey>,
     ) {
         self.taken.retain(|(kind, key), _| *kind != object.0 || !others.contains(key));
         self.taken.insert(object, (uid.to_owned(), is_kept));
+    }
+
+    /// Whether it is time to ask which have gone: now and then, so that each is asked about a few times.
+    pub(crate) fn is_crowded(&self) -> bool {
+        self.taken.len().is_power_of_two()
     }
 
     /// The objects of that kind whose deletion the server has taken, with their uids.
@@ -82,13 +87,14 @@ mod tests {
     fn a_deletion_is_taken_once_and_known_as_long_as_the_object_seems_to_be_there() {
         let mut leaving = Leaving::default();
         let map = |name| (ResourceType::of::<ConfigMap>(), ObjectKey::namespaced("shop", name));
-        leaving.take(map("a"), ("1", false), &[]);
-        leaving.take(map("b"), ("2", true), &[]);
+        let none = BTreeSet::new();
+        leaving.take(map("a"), ("1", false), &none);
+        leaving.take(map("b"), ("2", true), &none);
         assert_eq!((leaving.taken(&map("a"), "1"), leaving.taken(&map("b"), "2")), (Some(false), Some(true)));
         assert_eq!(leaving.taken(&map("a"), "3"), None, "another object with its name");
-        leaving.take((ResourceType::of::<Secret>(), map("a").1), ("4", false), &[map("a").1]);
+        leaving.take((ResourceType::of::<Secret>(), map("a").1), ("4", false), &[map("a").1].into());
         assert_eq!(leaving.all_taken(&map("a").0).len(), 2, "a Secret is another object");
-        leaving.take(map("c"), ("5", false), &[map("a").1]);
+        leaving.take(map("c"), ("5", false), &[map("a").1].into());
         assert_eq!((leaving.taken(&map("a"), "1"), leaving.taken(&map("b"), "2")), (None, Some(true)));
     }
 

@@ -48,6 +48,12 @@ const LISTS: &[(&str, &str, &str)] = &[
         "a function of the actual object, the desired one, the primary and the context",
         "matches(is_as_desired)",
     ),
+    (
+        "managed_types",
+        "a function of the primary that returns groups and kinds",
+        "managed_types(of_the_operator)",
+    ),
+    ("propagation", "what becomes of what an object owns", "propagation(PropagationPolicy::Foreground)"),
     ("use_ssa", "`true` or `false`", "use_ssa(false)"),
 ];
 /// The settings without arguments.

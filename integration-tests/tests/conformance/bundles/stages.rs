@@ -4,6 +4,8 @@ use integration_tests::prelude::*;
 use kube::core::{ApiResource, DynamicObject, GroupVersionKind};
 use operator_core::{BoxError, Objects};
 
+use super::objects_of;
+
 /// Kinds of which the servers know nothing yet: each test defines its own.
 fn group(test: &str) -> String {
     format!("bundle-{test}.conformance.operator-core.io")
@@ -140,5 +142,41 @@ async fn nothing_is_touched_while_somebody_else_has_an_object_of_a_kind_that_wou
         Ok(operator.unhealthy_sources().await.is_empty().then_some(()))
     })
     .await?;
+    Ok(())
+}
+
+/// Defines nothing itself.
+fn an_account(_: &TestResource) -> Objects {
+    objects_of("s-of-an-operator")
+}
+
+#[operator_test]
+async fn nothing_is_touched_while_there_is_an_object_of_a_kind_that_it_manages() -> Result<()> {
+    let scene = Scene::new("bundles-managed").await?;
+    let kind = GroupVersionKind::gvk("apiextensions.k8s.io", "v1", "CustomResourceDefinition");
+    let definitions: Api<DynamicObject> =
+        Api::all_with(scene.cluster.client()?, &ApiResource::from_gvk(&kind));
+    for definition in definition("managed").map_err(|error| anyhow::anyhow!(error))?.iter_mut() {
+        definitions.create(&PostParams::default(), definition).await?;
+    }
+    let (script, outcomes) = looking_on::<TestResource>();
+    let types = |_: &TestResource| vec![(group("managed"), "Part".to_owned())];
+    let controller = script.controller().workflow((node(an_account).managed_types(types),));
+    let operator = scene.start(controller.namespaces([&scene.namespace])).await?;
+    scene.create("one", "1").await?;
+    all_ready(&outcomes).await?;
+    operator.settled().await?;
+    let parts = parts(&scene, "managed")?;
+    let theirs = part("managed", "theirs");
+    eventually("the kind", async || Ok(parts.create(&PostParams::default(), &theirs).await.ok())).await?;
+
+    scene.delete("one").await?;
+    let written = operator.settled().await?.written();
+    assert!(written.is_empty(), "{written:?}");
+    parts.delete("theirs", &Default::default()).await?;
+    scene.until_gone("one").await?;
+    let written = operator.settled().await?.written();
+    assert!(written.iter().any(|line| line == "DELETE secrets/s-of-an-operator -> 200"), "{written:?}");
+    definitions.delete(&format!("parts.{}", group("managed")), &Default::default()).await?;
     Ok(())
 }

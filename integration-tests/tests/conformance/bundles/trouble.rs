@@ -1,6 +1,7 @@
 //! What others do to a set, and how it goes on.
 
 use integration_tests::prelude::*;
+use k8s_openapi::api::core::v1::Event;
 use operator_core::{BoxError, Objects, Wire as _, dependent::Adoption};
 
 use super::{addon, done, named};
@@ -199,5 +200,75 @@ async fn objects_with_one_name_are_repaired_at_once_and_go_on_their_own() -> Res
     maps.patch("same", &PatchParams::default(), &Patch::Merge(json!({ "metadata": { "finalizers": null } })))
         .await?;
     scene.until_gone("one").await?;
+    Ok(())
+}
+
+/// A map with the first word, which can't be changed if the second one says so, and a Secret if that does.
+fn noted(primary: &TestResource) -> Objects {
+    let (value, word) = primary.spec.value.split_once(' ').unwrap_or((&primary.spec.value, ""));
+    let data = Some([("value".to_owned(), value.to_owned())].into());
+    let immutable = (word == "fixed").then_some(true);
+    let mut objects = Objects::new();
+    objects.push(ConfigMap { metadata: named("map"), data, immutable, ..ConfigMap::default() });
+    if word == "secret" {
+        objects.push(Secret { metadata: named("secret"), ..Secret::default() });
+    }
+    objects
+}
+
+#[operator_test]
+async fn events_on_its_objects_say_what_became_of_them_unless_the_primary_says_no() -> Result<()> {
+    let scene = Scene::new("bundles-events").await?;
+    let (script, _) = looking_on::<TestResource>();
+    let controller = script.controller().workflow((noted,)).records_events(true);
+    let operator = scene.start(controller.namespaces([&scene.namespace])).await?;
+    scene.create("one", "a secret").await?;
+    operator.settled().await?;
+    scene.patch("one", json!({ "spec": { "value": "b" } })).await?;
+    operator.settled().await?;
+    scene.patch("one", json!({ "spec": { "value": "b fixed" } })).await?;
+    operator.settled().await?;
+    scene.failures.expect("field is immutable when `immutable` is set");
+    scene.patch("one", json!({ "spec": { "value": "c fixed" } })).await?;
+    operator.settled().await?;
+    let said = async || -> Result<Vec<String>> {
+        let mut said = Vec::new();
+        for event in scene.api::<Event>().list(&ListParams::default()).await? {
+            let (of, reason) = (event.involved_object, event.reason.unwrap_or_default());
+            let mut message = event.message.unwrap_or_default();
+            if event.type_.as_deref() == Some("Warning") {
+                message.truncate(20);
+            }
+            let (kind, name) = (of.kind.unwrap_or_default(), of.name.unwrap_or_default());
+            said.push(format!("{kind} {name} {reason} {}: {message}", event.count.unwrap_or_default()));
+        }
+        said.retain(|line| !line.starts_with("TestResource"));
+        said.sort_unstable();
+        Ok(said)
+    };
+    let primary = format!("TestResource {}/one", scene.namespace);
+    let expected = [
+        format!("ConfigMap map Created 1: created for {primary}"),
+        format!("ConfigMap map Updated 2: updated for {primary}"),
+        "ConfigMap map WriteError ".to_owned(),
+        format!("Secret secret Created 1: created for {primary}"),
+        format!("Secret secret Deleted 1: deleted for {primary}"),
+    ];
+    eventually("the Events", async || {
+        let said = said().await?;
+        let are_there =
+            said.len() == 5 && said.iter().zip(&expected).all(|(said, one)| said.starts_with(one));
+        Ok(are_there.then_some(()))
+    })
+    .await?;
+
+    let said_before = said().await?;
+    let annotations = json!({ "operator-core.io/disable-events": "true" });
+    let quiet = json!({ "metadata": { "annotations": annotations }, "spec": { "value": "b secret" } });
+    scene.patch("one", quiet).await?;
+    operator.settled().await?;
+    assert!(scene.api::<Secret>().get_opt("secret").await?.is_some());
+    operator.stop().await;
+    assert_eq!(said().await?, said_before);
     Ok(())
 }

@@ -2,6 +2,7 @@
 
 use anyhow::Result;
 use integration_tests::prelude::*;
+use kube::api::PropagationPolicy;
 use operator_core::prelude::*;
 
 use super::{a_map, a_secret, done, says};
@@ -151,5 +152,32 @@ async fn a_cleaner_cleans_up_its_explicit_workflow_and_the_primary_waits_for_it(
     keep_database(&scene, json!(null)).await?;
     scene.until_gone("one").await?;
     assert!(secrets.get_opt("one-database").await?.is_none());
+    Ok(())
+}
+
+fn queue(primary: &TestResource) -> Option<Secret> {
+    primary.spec.value.is_empty().then(a_secret)
+}
+
+#[operator_test]
+async fn what_a_deleted_object_owns_goes_or_stays_as_the_node_says() -> Result<()> {
+    let scene = Scene::with_workloads("functions-propagation").await?;
+    let queue = node(queue).propagation(PropagationPolicy::Orphan);
+    let controller = Controller::of::<TestResource>().workflow((queue,));
+    let operator = scene.start(controller.namespaces([&scene.namespace])).await?;
+    scene.create("one", "").await?;
+    operator.settled().await?;
+    let uid = scene.api::<Secret>().get("one-queue").await?.uid();
+    let owner = json!([{ "apiVersion": "v1", "kind": "Secret", "name": "one-queue", "uid": uid }]);
+    let owned = json!({ "metadata": { "name": "letters", "ownerReferences": owner } });
+    let maps = scene.api::<ConfigMap>();
+    maps.create(&PostParams::default(), &from_json(&owned)?).await?;
+    scene.patch("one", json!({ "spec": { "value": "none" } })).await?;
+    eventually("the end of the queue, and letters of nobody", async || {
+        let letters = maps.get("letters").await?;
+        let queue = scene.api::<Secret>().get_opt("one-queue").await?;
+        Ok((queue.is_none() && letters.owner_references().is_empty()).then_some(()))
+    })
+    .await?;
     Ok(())
 }

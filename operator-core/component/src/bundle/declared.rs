@@ -171,7 +171,9 @@ impl<P: KubeObject> Bundle<P> {
                 bundle.wanted(&primary, &Watching { lookups, cx: &cx }).await
             }
         };
-        node(wanted).named(Arc::clone(&self.name))
+        let settings = Arc::clone(&self.settings);
+        let types = move |primary: &P| settings.managed_types(primary);
+        node(wanted).named(Arc::clone(&self.name)).managed_types(types)
     }
 
     /// Its part of the status after a run: for the status function of the controller. It asks for another run when the state

@@ -83,6 +83,13 @@ pub trait Settings<P: KubeObject>: Send + Sync + 'static {
         true
     }
 
+    /// Kinds, by group and kind, that its objects define although there is no definition among them: those that an operator
+    /// among them defines by itself, for example. While there is an object of such a kind that isn't the bundle's, nothing of the bundle is deleted.
+    /// By default there are none.
+    fn managed_types(&self, _: &P) -> Vec<(String, String)> {
+        Vec::new()
+    }
+
     /// The policies of an object that doesn't have some of its own. By default it is adopted if nobody owns it.
     fn defaults<'o>(&self, _: &P, object: Pushed<'o>) -> Pushed<'o> {
         object.adopt(Adoption::IfUnowned)

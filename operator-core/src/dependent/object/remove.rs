@@ -1,7 +1,7 @@
 //! Deletes the objects that a node has made. Only the marks decide which these are: neither `desired` nor a mapper is called.
 
 use std::{
-    collections::BTreeMap,
+    collections::{BTreeMap, BTreeSet},
     sync::{
         Arc, LazyLock,
         atomic::{AtomicUsize, Ordering},
@@ -24,7 +24,7 @@ use crate::{
     },
     operations::{Removed, live},
     reconciler::{BoxError, MemoKey, Wants},
-    resource::{AnyObject, KubeObject, MadeKinds, Object, ObjectKey, label_value},
+    resource::{AnyObject, KubeObject, MadeKinds, Object, ObjectKey, ResourceType, label_value},
     results::{Leaving, ReconcileResult, Secondary},
 };
 
@@ -55,37 +55,39 @@ impl OfPrimary<'_> {
     /// Deletes an object that the node has made and that isn't wanted. A deletion that the server has taken isn't sent again: until
     /// a watch shows its end, the object only seems to be there.
     pub(in crate::dependent) async fn remove(&self, object: &AnyObject) -> Result<Removed, Error> {
-        let (context, node) = (self.asked.context, self.asked.node);
-        let (kind, key) = (self.managed.kind.clone(), ObjectKey::in_meta(object.meta()));
-        let written = (Arc::from(node), kind.clone(), key.clone());
-        context.scope().look(|all: &mut Written| all.remove(&written));
-        let object_key = (kind, key);
+        let (scope, object_key) = (self.asked.context.scope(), self.key_of(object));
+        let written = (Arc::from(self.asked.node), object_key.0.clone(), object_key.1.clone());
+        scope.look(|all: &mut Written| all.remove(&written));
         let uid = object.meta().uid.as_deref().unwrap_or_default();
-        let taken = context.scope().look(|leaving: &mut Leaving| leaving.taken(&object_key, uid));
-        if let Some(is_kept) = taken.flatten() {
+        let taken = scope.look(|leaving: &mut Leaving| leaving.taken(&object_key, uid)).flatten();
+        if let Some(is_kept) = taken {
             return Ok(if is_kept { Removed::Going } else { Removed::Gone });
         }
         let removed = self.remove_if(object, &|live| self.is_removable(live)).await?;
         if removed != Removed::NotOurs {
-            let source = self.managed.source(context)?;
-            let taken = context.scope().look(|leaving: &mut Leaving| leaving.all_taken(&object_key.0));
+            let source = self.managed.source(self.asked.context)?;
+            let all = |leaving: &mut Leaving| leaving.is_crowded().then(|| leaving.all_taken(&object_key.0));
             let is_over = |(key, uid): &(ObjectKey, String)| {
                 source.informer().lazy(key).is_none_or(|shown| shown.meta().uid.as_ref() != Some(uid))
             };
-            let over: Vec<_> = taken.into_iter().flatten().filter(is_over).map(|(key, _)| key).collect();
+            let taken = scope.look(all).flatten().unwrap_or_default();
+            let over: BTreeSet<_> = taken.into_iter().filter(is_over).map(|(key, _)| key).collect();
             let taken = (uid, removed == Removed::Going);
-            context.scope().change(|leaving: &mut Leaving| leaving.take(object_key, taken, &over));
+            scope.change(|leaving: &mut Leaving| leaving.take(object_key, taken, &over));
         }
         Ok(removed)
+    }
+
+    fn key_of(&self, object: &AnyObject) -> (ResourceType, ObjectKey) {
+        (self.managed.kind.clone(), ObjectKey::in_meta(object.meta()))
     }
 
     /// The same if something may wait for the end of the object.
     pub(in crate::dependent) async fn remove_and_note(&self, object: &AnyObject) -> Result<(), Error> {
         let removed = self.remove(object).await?;
         if let (Removed::Going, Some(uid)) = (removed, object.meta().uid.clone()) {
-            let (context, node) = (self.asked.context, self.asked.node);
-            let object = (self.managed.kind.clone(), ObjectKey::in_meta(object.meta()));
-            context.scope().change(|leaving: &mut Leaving| leaving.note(node, object, uid));
+            let note = |leaving: &mut Leaving| leaving.note(self.asked.node, self.key_of(object), uid);
+            self.asked.context.scope().change(note);
         }
         Ok(())
     }
@@ -274,9 +276,9 @@ impl OfPrimary<'_> {
         object: &AnyObject,
         is_ours: &(dyn Fn(&dyn Object) -> bool + Send + Sync),
     ) -> Result<Removed, Error> {
-        let context = self.asked.context;
-        let operations = context.resource_operations().event_source(&self.managed.source.name);
-        Ok(context.permitted(operations.remove(self.managed.of, object, is_ours)).await?)
+        let operations = self.operations();
+        let removal = operations.remove(self.managed.of, object, is_ours);
+        Ok(self.asked.context.permitted(removal).await?)
     }
 
     /// Whether a leftover may be deleted: an object that holds data is deleted only if the declaration requests it.

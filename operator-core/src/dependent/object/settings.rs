@@ -11,6 +11,7 @@ use crate::{
         matcher::Matcher,
     },
     event_source::{InformerEventSource, RustType, SourceDeclaration},
+    operations::PropagationPolicy,
     reconciler::BoxError,
     resource::{
         Access, AnyObject, Draft, KubeObject, MappingAnnotations, Object, ResourceType, is_qualified_name,
@@ -29,6 +30,7 @@ pub(crate) struct ObjectSettings<K: KubeObject> {
     pub(crate) adoption: Adoption,
     pub(crate) prunes_data: bool,
     pub(crate) recreates: bool,
+    pub(crate) propagation: PropagationPolicy,
     /// The prefixes of managers whose fields become ours with each change.
     pub(crate) takes_from: &'static [&'static str],
     pub(crate) detects_version: bool,
@@ -54,6 +56,7 @@ impl<K: KubeObject> ObjectSettings<K> {
             adoption: Adoption::default(),
             prunes_data: false,
             recreates: false,
+            propagation: PropagationPolicy::Background,
             takes_from: &[],
             detects_version: false,
             matcher: Matcher::Auto,
@@ -75,6 +78,7 @@ impl<K: KubeObject> ObjectSettings<K> {
             adoption: self.adoption,
             prunes_data: self.prunes_data,
             recreates: self.recreates,
+            propagation: self.propagation.clone(),
             detects_version: self.detects_version,
             changes: self.changes.clone(),
             is_former: self.is_former,
@@ -98,6 +102,7 @@ impl<K: KubeObject> ObjectSettings<K> {
             prunes_data: self.prunes_data,
             // An object that can't be created again isn't deleted.
             recreates: self.recreates && self.capabilities.can_create(),
+            propagation: self.propagation,
             takes_from: self.takes_from,
             detects_version: self.detects_version,
             matcher: self.matcher.erased(),
@@ -213,6 +218,7 @@ pub(in crate::dependent) struct Managed {
     pub(super) adoption: Adoption,
     pub(super) prunes_data: bool,
     pub(super) recreates: bool,
+    pub(super) propagation: PropagationPolicy,
     pub(super) takes_from: &'static [&'static str],
     pub(super) detects_version: bool,
     pub(super) matcher: Matcher<dyn Object>,
@@ -364,6 +370,14 @@ macro_rules! settings {
         /// that names this setting. What the object holds is lost: don't use it for volume claims.
         pub fn recreate_when_immutable(mut self) -> Self {
             self.settings.recreates = true;
+            self
+        }
+
+        /// What becomes of what an object owns when the object is deleted, also to be created again. By default it goes in the
+        /// background; with `Foreground` the object is gone when all of that is; with `Orphan` it stays: a StatefulSet that is
+        /// recreated takes its Pods over.
+        pub fn propagation(mut self, policy: $crate::operations::PropagationPolicy) -> Self {
+            self.settings.propagation = policy;
             self
         }
 

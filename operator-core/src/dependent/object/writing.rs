@@ -22,7 +22,7 @@ use super::{
 };
 use crate::{
     dependent::{Error, matcher::Matcher},
-    operations::{self, DependentWriter, Desired, PutBack, Seen, matcher::merged},
+    operations::{self, DependentWriter, Desired, PutBack, ResourceOperations, Seen, matcher::merged},
     resource::{AnyObject, Object},
     results::Operation,
 };
@@ -67,11 +67,17 @@ impl OfPrimary<'_> {
         Ok(self.difference(&self.writer(desired)?, actual, desired)?.is_some())
     }
 
+    /// The way to write the node's objects.
+    pub(super) fn operations(&self) -> ResourceOperations<'_> {
+        let operations = self.asked.context.resource_operations();
+        operations.event_source(&self.managed.source.name).propagation(&self.managed.propagation)
+    }
+
     /// The way to write a wanted object.
     fn writer<'d>(&'d self, desired: &'d dyn Object) -> Result<DependentWriter<'d>, Error> {
-        let operations = self.asked.context.resource_operations().event_source(&self.managed.source.name);
         let mark = self.notes_what_is_applied().then(|| self.marks.of.names().mark());
-        Ok(operations
+        Ok(self
+            .operations()
             .dependent(self.managed.of, desired)?
             .of_node(self.asked.node)
             .noting_in(mark)

@@ -7,6 +7,7 @@ use kube::core::DynamicObject;
 
 use super::{
     engine::SetEngine,
+    kinds::Defined,
     policies::{Policies, ReconcilePolicy},
 };
 use crate::{
@@ -16,7 +17,7 @@ use crate::{
         matcher::Matcher,
         object::SourceChoice,
     },
-    resource::{Access, KubeObject, ResourceType},
+    resource::{Access, AnyObject, KubeObject, ResourceType},
 };
 
 /// The words that only such a node has.
@@ -25,11 +26,27 @@ pub(crate) struct SetWords {
     pub(crate) may_be_empty: bool,
     /// The kinds that it may hold, if that is said.
     pub(crate) kinds: Option<Vec<ResourceType>>,
+    /// The kinds that its objects define although no definition among them says so.
+    pub(crate) managed_types: Option<ManagedTypes>,
     /// Whether it should take part only while its kind is served.
     pub(crate) when_served: bool,
 }
 
+/// A function of the primary that returns groups and kinds.
+#[derive(Clone)]
+pub(crate) struct ManagedTypes(pub(crate) Arc<TypesOf>);
+
+type TypesOf = dyn Fn(&AnyObject) -> Option<Vec<(String, String)>> + Send + Sync;
+
+debug_of!(ManagedTypes: "ManagedTypes(..)");
+
 impl SetWords {
+    /// The managed types of this primary.
+    pub(super) fn managed_types(&self, primary: &AnyObject) -> Vec<Defined> {
+        let types = self.managed_types.as_ref().and_then(|types| (types.0)(primary));
+        types.into_iter().flatten().map(|(group, kind)| Defined::Kind { group, kind }).collect()
+    }
+
     /// The rights that a node of these kinds needs: for its objects, and to learn where kinds are served.
     fn access(&self, capabilities: Capabilities) -> Vec<Access> {
         let mut verbs = vec!["get", "list", "watch", "create", "patch", "update"];

@@ -197,7 +197,10 @@ impl SetEngine {
             let Some(Followed::Shown(managed)) = kinds.get(&object.kind) else { return None };
             let progress = &progress;
             let work = async move {
-                let brought = self.bring_one_about(asked, &managed.kind, object, done).await?;
+                let brought = self.bring_one_about(asked, &managed.kind, object, done).await;
+                let key = object.key(managed.kind.is_namespaced(), asked.context.primary_key());
+                self.tell(asked, managed, &key, &brought);
+                let brought = brought?;
                 let (progress, over) = &mut *progress.lock();
                 match &brought {
                     Some((operation, seen)) => {
@@ -336,7 +339,7 @@ impl SetEngine {
             format!("{} {} is no longer needed, and goes", managed.kind, ObjectKey::in_meta(live.meta()))
         });
         let mut items = Items::default();
-        items.work(left.iter().map(|(managed, live)| Self::removal_of(asked, managed, live))).await;
+        items.work(left.iter().map(|(managed, live)| self.removal_of(asked, managed, live))).await;
         items.finish()?.check()?;
         Ok(told)
     }

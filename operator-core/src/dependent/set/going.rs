@@ -110,7 +110,7 @@ impl SetEngine {
         let Some((_, first)) = stages.first() else { return Ok((items, false)) };
         for rank in first {
             let work = rank.iter().filter_map(|at| deleted.get(*at));
-            items.work(work.map(|one| Self::removal_of(asked, &one.managed, &one.object))).await;
+            items.work(work.map(|one| self.removal_of(asked, &one.managed, &one.object))).await;
         }
         Ok((items, stages.len() > 1))
     }
@@ -125,8 +125,12 @@ impl SetEngine {
         let mut blocked = None;
         // What serves an APIService goes before it, and with that what it has served.
         let is_served = going.iter().any(|one| one.defines().is_none());
-        for one in going.iter().filter(|one| one.fate == Fate::Deleted) {
-            let Some(defined) = one.defines() else { continue };
+        let deleted: Vec<_> = going.iter().filter(|one| one.fate == Fate::Deleted).collect();
+        let mut all: Vec<_> = deleted.iter().filter_map(|one| one.defines()).collect();
+        if !deleted.is_empty() {
+            all.extend(self.settings.words.managed_types(asked.primary));
+        }
+        for defined in all {
             for kind in self.defined(asked, &defined).await? {
                 let watch = format!("foreign {} of {}", kind.full_name(), asked.context.primary_key());
                 let found = match blocked {
@@ -139,7 +143,7 @@ impl SetEngine {
                 };
                 self.watch_foreign(asked, &kind, watch)?;
                 blocked = Some(format!(
-                    "{} {foreign} isn't of this set: nothing is deleted while it exists, as its definition would go",
+                    "{} {foreign} isn't of this set: nothing is deleted while it exists, as what defines it would go",
                     kind.kind()
                 ));
             }
@@ -174,6 +178,7 @@ impl SetEngine {
 
     /// What is needed to delete an object.
     pub(super) fn removal_of<'r>(
+        &'r self,
         asked: Asked<'r>,
         managed: &'r Arc<Managed>,
         object: &'r AnyObject,
@@ -181,8 +186,11 @@ impl SetEngine {
         let label = format!("{} {}", managed.kind, ObjectKey::in_meta(object.meta()));
         let removal = async move {
             let own = managed.of_primary(asked).map_err(Error::boxed)?;
-            own.remove_and_note(object).await.map_err(Error::boxed)?;
-            Ok(Some((Operation::Deleted, managed.secondary(AnyObject::clone(object)))))
+            let removed = own.remove_and_note(object).await.map_err(Error::boxed);
+            let done =
+                removed.map(|()| Some((Operation::Deleted, managed.secondary(AnyObject::clone(object)))));
+            self.tell(asked, managed, &ObjectKey::in_meta(object.meta()), &done);
+            done
         };
         (Some(label), removal.boxed())
     }

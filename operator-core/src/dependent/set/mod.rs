@@ -33,8 +33,9 @@ mod removal;
 #[cfg(test)]
 mod samples_tests;
 mod stages;
+mod told;
 mod wanted;
 mod yaml;
 
-pub(crate) use declared::{SetWords, declare_set};
+pub(crate) use declared::{ManagedTypes, SetWords, declare_set};
 pub(crate) use former::FormerSets;

@@ -28,6 +28,7 @@ mod outbox;
 use std::{mem, sync::Arc, time::Duration};
 
 use futures::future::OptionFuture;
+use k8s_openapi::apimachinery::pkg::apis::meta::v1::ObjectMeta;
 use parking_lot::Mutex;
 use tracing::Level;
 
@@ -37,7 +38,11 @@ use note::{EventQuota, Note, Severity};
 use outbox::Outbox;
 
 use super::send::request::Writer;
-use crate::{event_source::PrimaryScopes, observe::EventOutcome, resource::Access};
+use crate::{
+    event_source::PrimaryScopes,
+    observe::EventOutcome,
+    resource::{Access, ObjectKey, ResourceType},
+};
 
 /// Writes Events about the primary of a run, got from [`Context::events`](crate::Context::events). JOSDK:
 /// `EventRecorder`.
@@ -48,7 +53,7 @@ use crate::{event_source::PrimaryScopes, observe::EventOutcome, resource::Access
 /// the first one.
 ///
 /// A primary may have 25 Events at once and one more every five minutes, as in Kubernetes' own controllers, and five warnings
-/// beside them; what exceeds that is dropped and counted.
+/// beside them; what exceeds that is dropped and counted. The objects of its [bundles](crate::Objects) have as many together.
 ///
 /// The controller has to declare that it writes Events, with
 /// [`records_events`](crate::ControllerBuilder::records_events).
@@ -81,6 +86,18 @@ impl<'c> Events<'c> {
     #[must_use]
     pub fn keyed(&self, key: impl Into<String>) -> Self {
         Self { key: Some(key.into()), ..self.clone() }
+    }
+
+    /// The same about an object that the primary has made.
+    pub(crate) fn on(&self, kind: &ResourceType, meta: &ObjectMeta) -> Self {
+        let about = About {
+            kind: kind.clone(),
+            key: ObjectKey::in_meta(meta),
+            uid: meta.uid.as_deref().unwrap_or_default().into(),
+            version: meta.resource_version.clone(),
+            primary: Some(self.about.key.clone()),
+        };
+        Self { about, ..self.clone() }
     }
 
     /// The same for something of this level.
@@ -116,6 +133,10 @@ pub(crate) struct Recorder {
     state: Mutex<State>,
 }
 
+/// The quota of all objects of a primary, together.
+#[derive(Debug, Default)]
+struct OfObjects(EventQuota);
+
 #[derive(Debug, Default)]
 struct State {
     /// The quota of all primaries that are gone, together.
@@ -138,10 +159,18 @@ impl Recorder {
 
     /// Takes an Event, to be written soon, unless its primary has had too many.
     fn record(&self, note: Note) {
-        let (primary, now) = (&note.about.key, self.writer.environment.now());
+        let now = self.writer.environment.now();
         let mut state = self.state.lock();
-        let own = |quota: &mut EventQuota| quota.take(note.severity, now);
-        let passes = self.scopes.of(primary).change(own);
+        let passes = match &note.about.primary {
+            None => {
+                let own = |quota: &mut EventQuota| quota.take(note.severity, now);
+                self.scopes.of(&note.about.key).change(own)
+            }
+            Some(primary) => {
+                let of_all = |all: &mut OfObjects| all.0.take(note.severity, now);
+                self.scopes.of(primary).change(of_all)
+            }
+        };
         if !self.declared && !mem::replace(&mut state.told, true) {
             tracing::warn!(
                 controller = &*self.writer.controller,

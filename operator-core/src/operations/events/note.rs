@@ -38,11 +38,13 @@ pub(crate) struct About {
     pub(crate) uid: Uid,
     /// The state that the run works on; `None` if it is gone.
     pub(crate) version: Option<String>,
+    /// The primary that has made it, if it isn't one.
+    pub(crate) primary: Option<ObjectKey>,
 }
 
 impl About {
     fn reference(&self) -> Value {
-        let Self { kind, key, uid, version } = self;
+        let Self { kind, key, uid, version, .. } = self;
         let mut reference = json!({
             "apiVersion": kind.api_version(), "kind": kind.kind(), "name": key.name(), "uid": uid.as_str(),
         });
@@ -225,7 +227,8 @@ mod tests {
     use crate::resource::KubeObject;
 
     fn about<K: KubeObject<DynamicType: Default>>(key: ObjectKey) -> About {
-        About { kind: ResourceType::of::<K>(), key, uid: Uid::new("u1"), version: Some("7".to_owned()) }
+        let (uid, version) = (Uid::new("u1"), Some("7".to_owned()));
+        About { kind: ResourceType::of::<K>(), key, uid, version, primary: None }
     }
 
     fn pod() -> About {

@@ -202,7 +202,7 @@ mod tests {
         };
         let outbox = Outbox::new(Receiver::at(&url), writer);
         let (kind, key) = (ResourceType::of::<Pod>(), ObjectKey::namespaced("shop", "one"));
-        let about = About { kind, key, uid: Uid::new("u1"), version: None };
+        let about = About { kind, key, uid: Uid::new("u1"), version: None, primary: None };
         let note = Note::new(about, Severity::Normal, "Made".to_owned(), "a page".to_owned(), None);
         for _ in 0..MOST_WAITING + 6 {
             outbox.put(note.clone());

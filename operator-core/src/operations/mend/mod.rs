@@ -134,8 +134,10 @@ impl DependentWriter<'_> {
             return Err(going());
         }
         let (Some(uid), Some(version)) = (&meta.uid, &meta.resource_version) else { return Err(refused) };
-        let write = WriteRequest::deletion(self.kind(), self.key(), Some(uid), Some(version));
-        let answer = match self.target.run.send(&write).await {
+        let run = &self.target.run;
+        let state = (Some(&**uid), Some(&**version));
+        let write = WriteRequest::deletion(self.kind(), self.key(), state, run.propagation);
+        let answer = match run.send(&write).await {
             Err(error) if error.is_conflict() => return Ok(PutBack::Overtaken),
             Err(error) if error.is_not_found() => return Ok(PutBack::Deleted),
             answer => answer?,

@@ -11,6 +11,7 @@
 use std::sync::OnceLock;
 
 use bytes::Bytes;
+use kube::api::PropagationPolicy;
 use serde::{Deserialize, Serialize, Serializer, ser::SerializeMap as _};
 use serde_json::{Map, Value, json, value::RawValue};
 
@@ -262,13 +263,17 @@ pub(in crate::operations) fn version_of(object: Option<&dyn Object>) -> &str {
 }
 
 /// The body of a deletion, refused with 409 if the object has another uid, or another version by now.
-pub(in crate::operations) fn deletion(uid: Option<&str>, version: Option<&str>) -> Value {
+pub(in crate::operations) fn deletion(
+    uid: Option<&str>,
+    version: Option<&str>,
+    propagation: &PropagationPolicy,
+) -> Value {
     let mut preconditions = json!({ "uid": uid, "resourceVersion": version });
     strip_nulls(&mut preconditions);
     json!({
         "apiVersion": "v1",
         "kind": "DeleteOptions",
-        "propagationPolicy": "Background",
+        "propagationPolicy": propagation,
         "preconditions": preconditions,
     })
 }

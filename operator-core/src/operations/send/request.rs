@@ -12,7 +12,7 @@ use std::{
 use bytes::Bytes;
 use futures::{FutureExt, future::BoxFuture};
 use http::{Method, Request, StatusCode, header};
-use kube::client::Body;
+use kube::{api::PropagationPolicy, client::Body};
 use parking_lot::Mutex;
 use serde_json::Value;
 
@@ -84,15 +84,14 @@ impl<'w> WriteRequest<'w> {
         Self { verb, kind, key, subresource: None, body, base: None }
     }
 
-    /// A deletion of the object with this uid, at this version if one is given; what it owns is deleted in the
-    /// background.
+    /// A deletion of the object with this uid, at this version if one is given, and of what it owns.
     pub(in crate::operations) fn deletion(
         kind: &'w ResourceType,
         key: &'w ObjectKey,
-        uid: Option<&str>,
-        version: Option<&str>,
+        (uid, version): (Option<&str>, Option<&str>),
+        propagation: &PropagationPolicy,
     ) -> Self {
-        Self::of(Verb::Delete, kind, key, body::bytes(&body::deletion(uid, version)))
+        Self::of(Verb::Delete, kind, key, body::bytes(&body::deletion(uid, version, propagation)))
     }
 }
 
@@ -232,6 +231,8 @@ pub(crate) struct WritingRun<'c> {
     pub(crate) findings: &'c Findings,
     /// What bounded event sources hold in full for the run.
     pub(crate) held: &'c HeldObjects,
+    /// What becomes of what a deleted object owns.
+    pub(crate) propagation: &'c PropagationPolicy,
     pub(crate) primaries: &'c PrimarySource,
     pub(crate) sources: &'c Sources,
     pub(crate) writer: &'c Writer,

@@ -11,8 +11,8 @@ use super::{
 };
 use crate::{
     dependent::{
-        AnyDependent, Capabilities, Changes, Gate, Judge, ObjectSettings, OncePer, SetWords, Standalone,
-        declare, declare_set,
+        AnyDependent, Capabilities, Changes, Gate, Judge, ManagedTypes, ObjectSettings, OncePer, SetWords,
+        Standalone, declare, declare_set,
         function::{
             Args, AtRunTime, Call, Change, Dependent, Erased, Given, Judged, KindAtRunTime, OfType,
             PrimaryIs, SaysKind, Shape, ShapeOf, Signature, wanted::Mixed,
@@ -20,7 +20,7 @@ use crate::{
         settings,
     },
     reconciler::{Context, DataType},
-    resource::{Access, KubeObject, ResourceType},
+    resource::{Access, AnyObject, KubeObject, ResourceType},
     results::{ConditionKind, NodeKey},
     workflow::{
         Word,
@@ -440,6 +440,18 @@ impl<P: KubeObject> Node<P, Mixed> {
     /// set is more often a mistake than a wish.
     pub fn may_be_empty(mut self) -> Self {
         self.set.may_be_empty = true;
+        self
+    }
+
+    /// Names kinds, by group and kind, that its objects define although there is no definition among them: those that an
+    /// operator in the set defines by itself, for example. As long as there is an object of such a kind that isn't the node's, none of
+    /// the node's objects is deleted.
+    pub fn managed_types(
+        mut self,
+        types: impl Fn(&P) -> Vec<(String, String)> + Send + Sync + 'static,
+    ) -> Self {
+        let types = move |primary: &AnyObject| Some(types(primary.typed_ref()?));
+        self.set.managed_types = Some(ManagedTypes(Arc::new(types)));
         self
     }
 
