@@ -2,6 +2,7 @@
 
 mod book;
 mod jobs;
+mod kinds;
 mod life;
 mod many;
 mod policies;

@@ -230,3 +230,35 @@ async fn an_object_of_another_is_taken_over_as_the_policy_says() -> Result<()> {
     operator.settled().await?;
     Ok(())
 }
+
+fn made_anew(primary: &TestResource) -> Objects {
+    let mut objects = Objects::new();
+    objects.push(map("anew", &primary.spec.value)).recreate();
+    objects.push(map("later", "same")).wave(1);
+    objects
+}
+
+#[operator_test]
+async fn what_is_made_anew_is_left_alone_until_it_is_gone() -> Result<()> {
+    let scene = Scene::new("bundles-anew").await?;
+    let (script, outcomes) = looking_on::<TestResource>();
+    let controller = script.controller().workflow((made_anew,)).namespaces([&scene.namespace]);
+    let operator = scene.start(controller).await?;
+    scene.create("one", "a").await?;
+    operator.settled().await?;
+    let maps = scene.api::<ConfigMap>();
+    let keep = |finalizers: Value| Patch::Merge(json!({ "metadata": { "finalizers": finalizers } }));
+    maps.patch("anew", &PatchParams::default(), &keep(json!(["example.com/keep"]))).await?;
+    operator.settled().await?;
+    scene.patch("one", json!({ "spec": { "value": "b" } })).await?;
+    assert_eq!(operator.settled().await?.written(), ["DELETE configmaps/anew -> 200"]);
+    scene.patch("one", json!({ "spec": { "value": "c" } })).await?;
+    assert_eq!(operator.settled().await?.written(), [""; 0], "it is going: {:?}", outcomes.lines("one"));
+    let lines = outcomes.lines("one");
+    assert!(format!("{lines:?}").contains("is made anew when it is gone"), "{lines:?}");
+
+    maps.patch("anew", &PatchParams::default(), &keep(json!(null))).await?;
+    assert_eq!(operator.settled().await?.written(), ["PATCH configmaps/anew -> 201"]);
+    assert!(outcomes.last("one").is_some_and(|result| result.all_ready()), "{:?}", outcomes.lines("one"));
+    Ok(())
+}

@@ -158,3 +158,46 @@ async fn a_primary_that_ends_takes_along_what_a_former_set_has_left() -> Result<
     assert!(scene.api::<ConfigMap>().get_opt("stays").await?.is_some());
     Ok(())
 }
+
+#[operator_test]
+async fn what_a_backup_has_brought_back_is_taken_over_as_it_is() -> Result<()> {
+    let scene = Scene::new("bundles-backup").await?;
+    let (script, _) = looking_on::<TestResource>();
+    let controller = || script.controller().workflow((addon,)).namespaces([&scene.namespace]);
+    let operator = scene.start(controller()).await?;
+    scene.create("one", "c1 c2 s1").await?;
+    operator.settled().await?;
+    operator.stop().await;
+
+    // A backup has what users of the API can write: no uid, no status.
+    let (maps, secrets) = (scene.api::<ConfigMap>(), scene.api::<Secret>());
+    let mut one = scene.resources.get("one").await?;
+    let (mut c1, mut c2, mut s1) = (maps.get("c1").await?, maps.get("c2").await?, secrets.get("s1").await?);
+    let lost = json!({ "metadata": { "finalizers": null } });
+    scene.patch("one", lost).await?;
+    scene.delete("one").await?;
+    for map in ["c1", "c2"] {
+        maps.delete(map, &Default::default()).await?;
+    }
+    secrets.delete("s1", &Default::default()).await?;
+    for meta in [&mut one.metadata, &mut c1.metadata, &mut c2.metadata, &mut s1.metadata] {
+        (meta.uid, meta.resource_version, meta.managed_fields) = (None, None, None);
+    }
+    secrets.create(&PostParams::default(), &s1).await?;
+    for map in [&c1, &c2] {
+        maps.create(&PostParams::default(), map).await?;
+    }
+    scene.resources.create(&PostParams::default(), &one).await?;
+
+    let operator = scene.start(controller()).await?;
+    let written = done(&operator.settled().await?);
+    let anew: Vec<_> =
+        written.iter().filter(|line| !line.ends_with("-> 200") || !line.starts_with("PATCH")).collect();
+    assert!(anew.is_empty(), "{written:?}");
+    scene.patch("one", json!({ "spec": { "value": "c1" } })).await?;
+    assert_eq!(
+        done(&operator.settled().await?),
+        ["DELETE configmaps/c2 -> 200", "DELETE secrets/s1 -> 200", "PATCH testresources/one -> 200"]
+    );
+    Ok(())
+}

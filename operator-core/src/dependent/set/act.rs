@@ -25,6 +25,13 @@ pub(super) struct Live {
     pub(super) was_taken_back: bool,
 }
 
+impl Live {
+    /// Whether it carries marks of the primary as it is, or as it was.
+    pub(super) fn is_own(&self) -> bool {
+        !matches!(self.whose, Whose::Going | Whose::Nobodys | Whose::Foreign)
+    }
+}
+
 /// What is done.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Act {

@@ -273,6 +273,10 @@ impl SetEngine {
                 own.remove_and_note(&actual).await.map_err(Error::boxed)?;
                 Ok(Some((Operation::Deleted, managed.secondary(actual))))
             }
+            // Its end wakes the primary. An error names whose it is if the node doesn't see that.
+            (Act::Wait, Some(actual)) if live.is_some_and(|live| live.is_own()) => {
+                Ok(Some((Operation::Matched, managed.secondary(actual))))
+            }
             // Two owners would take it from each other for ever.
             (Act::Refuse, actual) if policies.adoption == Adoption::Always => {
                 let managed = self.managed_as(kind, Ways { adoption: Adoption::Never, ..ways });
