@@ -233,3 +233,31 @@ async fn a_second_addon_is_refused_and_its_end_leaves_the_first_one() -> Result<
     life.running.stop().await;
     Ok(())
 }
+
+/// Without any server: what a run would write.
+#[test]
+fn a_dry_run_says_what_would_be_installed() {
+    let mut primary = AddOn::new(
+        "greet",
+        AddOnSpec { version: "1.4.0".to_owned(), replicas: 1, greeting: "hi".to_owned() },
+    );
+    primary.metadata.namespace = Some("shop".to_owned());
+    let planned = controller().dry_run(&primary).blocking();
+    assert_eq!(planned.error(), None);
+    let writes = planned.writes().to_string();
+    assert!(
+        writes.contains("apply CustomResourceDefinition/channels.addon.sample.operator-core.io\n"),
+        "{writes}"
+    );
+    let state = planned.states().to_string();
+    assert!(state.contains("36/62 ready; CustomResourceDefinition channels.addon"), "{state}");
+
+    // By then the kind of the definition is served.
+    let next = planned.again().blocking();
+    let writes = next.writes().to_string();
+    assert!(
+        writes.contains("apply Channel/greet-") && writes.contains("apply Job/greet-to-1-4-0"),
+        "{writes}"
+    );
+    assert!(next.states().to_string().contains("40/62 ready; Job shop/greet-to-1-4-0"), "{}", next.states());
+}

@@ -23,6 +23,9 @@ pub(super) fn transport(world: &Arc<World>) -> [TransportHook; 2] {
     let notes = TransportHook::around(move |request, inner| {
         let (world, write) = (Arc::clone(&noting), written(&request));
         async move {
+            if let Some(write) = &write {
+                world.give_way(write);
+            }
             if let Some(namespace) = write.as_ref().and_then(|write| write.key.namespace()) {
                 world.has_namespace(namespace);
             }

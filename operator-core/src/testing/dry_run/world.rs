@@ -17,6 +17,11 @@ use crate::{
 /// The field manager of a primary without managed fields.
 const SOMEBODY: &str = "somebody";
 
+const DEFINITIONS: &str = "customresourcedefinitions";
+
+/// The annotation of a definition that nobody has given.
+const STANDS_IN: &str = "operator-core.io/stands-in";
+
 /// A cluster that nothing else uses, and the other systems beside it.
 pub(super) struct World {
     pub(super) server: InProcessServer,
@@ -120,27 +125,47 @@ impl World {
         }
     }
 
-    /// Adds the definitions of the custom kinds that are served, where none was given.
+    /// Adds the definitions of the custom kinds that are served, where none was given. One that an earlier run has written is
+    /// established by now.
     pub(super) fn define(&self) {
+        let conditions = ["Established", "NamesAccepted"].map(|of| json!({ "type": of, "status": "True" }));
         for kind in self.kinds.iter().filter(|kind| self.serves(kind) && is_custom(kind)) {
             let name = format!("{}.{}", kind.plural(), kind.group());
-            let definitions = "customresourcedefinitions";
-            if self.server.stored("apiextensions.k8s.io", definitions, None, &name).is_some() {
+            if let Some(stored) = self.definition(&name) {
+                let is_written = !stored["metadata"]["managedFields"].is_null();
+                if is_written && stored["status"]["conditions"].is_null() {
+                    let mut established = Value::clone(&stored);
+                    established["status"]["conditions"] = json!(conditions);
+                    self.server.store(&established).expect("each server has definitions");
+                }
                 continue;
             }
             let definition = json!({
                 "apiVersion": "apiextensions.k8s.io/v1",
                 "kind": "CustomResourceDefinition",
-                "metadata": { "name": name },
+                "metadata": { "name": name, "annotations": { STANDS_IN: "true" } },
                 "spec": {
                     "group": kind.group(),
                     "names": { "kind": kind.kind(), "plural": kind.plural() },
                     "versions": [{ "name": kind.version(), "served": true }],
                 },
-                "status": { "conditions": [{ "type": "Established", "status": "True" }] },
+                "status": { "conditions": conditions },
             });
             self.server.store(&definition).expect("each server has definitions");
         }
+    }
+
+    /// A definition that stands in for one of somebody gives way to one that the operator writes.
+    pub(super) fn give_way(&self, write: &Write) {
+        let name = write.key.name();
+        let stands_in = |stored: Arc<Value>| !stored["metadata"]["annotations"][STANDS_IN].is_null();
+        if write.target.resource == DEFINITIONS && self.definition(name).is_some_and(stands_in) {
+            drop(self.server.take("apiextensions.k8s.io", DEFINITIONS, None, name));
+        }
+    }
+
+    fn definition(&self, name: &str) -> Option<Arc<Value>> {
+        self.server.stored("apiextensions.k8s.io", DEFINITIONS, None, name)
     }
 
     pub(super) fn get(&self, kind: &ResourceType, key: &ObjectKey) -> Option<Arc<Value>> {
