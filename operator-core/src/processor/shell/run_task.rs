@@ -34,8 +34,7 @@ impl RunTask {
         environment: &Environment,
     ) -> Self {
         let (id, key) = (run.id, run.key.clone());
-        let handed_out =
-            HandedOut { key: key.clone(), controller: Arc::clone(&controller), observers, starts: false };
+        let handed_out = HandedOut::new(&key, &controller, observers);
         // The executor is called inside the task, which also catches a panic of its synchronous part.
         let handle = environment.spawn(RUN, async move {
             handed_out.starts();
@@ -69,9 +68,9 @@ impl Drop for RunTask {
 }
 
 /// A run between the machine, which counts it as running, and the executor, which reports its start. A task that is
-/// cancelled before it was ever polled doesn't get that far, and then nothing else would report that the run no longer
-/// waits.
-struct HandedOut {
+/// cancelled before it was ever polled doesn't get that far, nor does a run that waits for a place when the operator
+/// stops, and then nothing else would report that the run no longer waits.
+pub(crate) struct HandedOut {
     key: ObjectKey,
     controller: Arc<str>,
     observers: Observers,
@@ -79,7 +78,12 @@ struct HandedOut {
 }
 
 impl HandedOut {
-    fn starts(mut self) {
+    pub(crate) fn new(key: &ObjectKey, controller: &Arc<str>, observers: Observers) -> Self {
+        Self { key: key.clone(), controller: Arc::clone(controller), observers, starts: false }
+    }
+
+    /// From now on its start is reported, and then its end.
+    pub(crate) fn starts(mut self) {
         self.starts = true;
     }
 }
