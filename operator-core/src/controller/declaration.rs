@@ -14,7 +14,11 @@ use crate::{
     workflow::AnyWorkflow,
 };
 #[cfg(feature = "testing")]
-use crate::{reconciler::AnyContext, resource::ObjectKey, results::NodeKey};
+use crate::{
+    reconciler::{AnyContext, AnyGiven},
+    resource::ObjectKey,
+    results::NodeKey,
+};
 
 /// A declared controller, ready to be registered with an operator. JOSDK: `Controller`.
 pub struct Controller {
@@ -184,7 +188,7 @@ impl Controller {
     pub(crate) async fn keys_of(&self, key: &NodeKey, context: &Arc<AnyContext>) -> Vec<ObjectKey> {
         let dependent = self.settings.workflow.as_ref().and_then(|workflow| workflow.dependent(key));
         let (Some(dependent), Some(primary)) = (dependent, context.own_primary()) else { return Vec::new() };
-        dependent.keys(&primary, context).await
+        dependent.keys(AnyGiven { primary: &primary, context }).await
     }
 }
 

@@ -53,7 +53,7 @@ use crate::{
     observe::{Cause, RunKind},
     operations::{self, FinalizerAdded, PrimaryWriter, has_finalizer},
     processor::{Input, Outcome, Reschedule, Run, RunExecutor},
-    reconciler::{AnyContext, AnyStatus, ControllerContext, Removal, RunContext, SerializedStatus},
+    reconciler::{AnyContext, AnyGiven, AnyStatus, ControllerContext, Removal, RunContext, SerializedStatus},
     resource::{AnyObject, Object},
     results::{DependentError, WorkflowError},
 };
@@ -247,7 +247,7 @@ impl Dispatcher {
         if let Some(error) = self.run_workflow(context).await {
             return Err(RunFailure::of_workflow(error));
         }
-        let call = self.code.reconcile(primary, context);
+        let call = self.code.reconcile(AnyGiven { primary, context });
         let control = match fenced_future(call).await {
             Ok(control) => control?,
             Err(payload) => return Err(RunFailure::of_panic("reconciler", &*payload)),
@@ -316,7 +316,7 @@ impl Dispatcher {
         finalizer: &str,
     ) -> Result<Done, RunFailure> {
         let all_deleted = self.clean_up_workflow(context).await.map_err(RunFailure::of_workflow)?;
-        let call = self.code.cleanup(&primary, context);
+        let call = self.code.cleanup(AnyGiven { primary: &primary, context });
         let answer = fenced_future(call).await;
         let again_after = |wanted| Ok(Done::Reconciled { reschedule: context.again_after(wanted) });
         match answer {

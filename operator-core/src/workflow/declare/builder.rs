@@ -23,7 +23,7 @@ use crate::workflow::{
 };
 use crate::{
     dependent::{self, AnyDependent, Declaration, DependentSource, External, FormerSets, Records, function},
-    reconciler::{AnyRun, Context, Run},
+    reconciler::{AnyGiven, AnyRun, Context, Run},
     resource::{Access, KubeObject},
     results::{NodeKey, NodeState, WorkflowResult},
 };
@@ -97,7 +97,8 @@ impl<P: KubeObject> Workflow<P> {
 
     async fn run(&self, primary: &P, context: &Context<P>, is_cleanup: bool) -> Run<P> {
         let (primary, invoker) = (context.shared_primary(primary), run::Invoker::Reconciler);
-        let result = run::run(&self.any.0, is_cleanup, &primary, context.any(), &drop, invoker).await;
+        let given = AnyGiven { primary: &primary, context: context.any() };
+        let result = run::run(&self.any.0, is_cleanup, given, &drop, invoker).await;
         let workflow = Arc::new(self.any.clone());
         let run = AnyRun::of_standalone(context.any(), primary, workflow, result, is_cleanup);
         Run::of_any(Arc::new(run))

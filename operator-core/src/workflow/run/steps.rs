@@ -22,7 +22,7 @@ use crate::{
     workflow::{
         Cluster, NodeId,
         conditions::{
-            condition::{AnyCondition, AnyView, Asking, all_met},
+            condition::{AnyCondition, Asking, all_met},
             is_deleted,
         },
         declare::{any_node::AnyNode, ending::Ending},
@@ -79,7 +79,7 @@ impl WorkflowRun<'_> {
                 record.lock().failed(error);
                 return failed;
             };
-            self.context.remembered().lock().note_again_in(after);
+            self.given.context.remembered().lock().note_again_in(after);
             let mut record = record.lock();
             record.reason.clone_from(&reason);
             let answer = Verdict::not_met(reason).with_detail(WantCode(code));
@@ -142,7 +142,7 @@ impl WorkflowRun<'_> {
         let wish = async {
             match is_known {
                 true => Ok(Want::Is(())),
-                false => node.dependent.wish(self.primary, self.context, in_order).await,
+                false => node.dependent.wish(self.given, in_order).await,
             }
         };
         let (checked, answer) = match self.called(Part::Dependent, record, wish).await? {
@@ -182,7 +182,7 @@ impl WorkflowRun<'_> {
         if gates.is_empty() {
             return Ok(None);
         }
-        let asked = node.dependent.asks(&gates, self.primary, self.context);
+        let asked = node.dependent.asks(&gates, self.given);
         let answer = match self.called(Part::Dependent, record, asked).await? {
             Want::Is(()) => return Ok(None),
             Want::None(reason) => Verdict::not_met(reason),
@@ -196,7 +196,7 @@ impl WorkflowRun<'_> {
 
     /// Removes what is left of a node that was reconciled, and isn't wanted any more.
     async fn sweep(&self, node: &AnyNode, record: &Mutex<NodeRecord>) -> Result<Swept, BoxError> {
-        let call = node.dependent.sweep(self.primary, self.context);
+        let call = node.dependent.sweep(self.given);
         let removed = self.called(Part::Dependent, record, call).await?;
         let keeps = removed.leaves();
         let mut record = record.lock();
@@ -212,7 +212,7 @@ impl WorkflowRun<'_> {
         node: &AnyNode,
         record: &Mutex<NodeRecord>,
     ) -> Result<Reconciled, BoxError> {
-        let call = node.dependent.attempt(self.primary, self.context);
+        let call = node.dependent.attempt(self.given);
         let reconciled = match self.called(Part::Dependent, record, call).await {
             Ok(reconciled) => reconciled,
             Err(error) => return unless_undecided(record, error),
@@ -269,12 +269,12 @@ impl WorkflowRun<'_> {
 
     /// The only object that the node reads, if that can be said now.
     fn key_of(&self, reader: NodeId) -> Option<ObjectKey> {
-        self.workflow.nodes[reader.index()].dependent.reads(self.primary, self.context)
+        self.workflow.nodes[reader.index()].dependent.reads(self.given)
     }
 
     fn may_make(&self, maker: NodeId, kind: &ResourceType, key: Option<&ObjectKey>) -> bool {
         let maker = &self.workflow.nodes[maker.index()].dependent;
-        key.is_none_or(|key| maker.wants((kind, key), self.primary, self.context) != Some(false))
+        key.is_none_or(|key| maker.wants(kind, key, self.given) != Some(false))
     }
 
     /// Whether a step is under way that isn't a read that waits for others.
@@ -323,7 +323,7 @@ impl WorkflowRun<'_> {
             Activity::Waiting => return Ok(Removed::NotYet),
         }
         if deletes {
-            let call = node.dependent.remove(self.primary, self.context);
+            let call = node.dependent.remove(self.given);
             let deleted = self.called(Part::Dependent, record, call).await?;
             record.lock().deleted = Some(deleted.found);
             if let Some(kept) = deleted.kept {
@@ -338,7 +338,7 @@ impl WorkflowRun<'_> {
         let gone = self.ask(ConditionKind::Gone, node, &node.deleted, record).await?;
         if gone {
             let forget = |leaving: &mut Leaving| leaving.forget(node.dependent.name());
-            self.context.scope().look(forget);
+            self.given.context.scope().look(forget);
         }
         Ok(if gone { Removed::Gone } else { Removed::NotYet })
     }
@@ -358,7 +358,7 @@ impl WorkflowRun<'_> {
         if !self.cleans_up || !node.deleted.is_empty() || ending != (Ending::Deleted { awaited: true }) {
             return Ok(true);
         }
-        let answer = is_deleted(&node.dependent, self.primary, self.context).await?;
+        let answer = is_deleted(&node.dependent, self.given).await?;
         answer.reason().clone_into(&mut record.lock().reason);
         Ok(answer.is_met())
     }
@@ -393,7 +393,7 @@ impl WorkflowRun<'_> {
         record: &Mutex<NodeRecord>,
     ) -> Result<Activity, BoxError> {
         let node = &self.workflow.nodes[id.index()];
-        let (asked, cluster) = (ConditionKind::Needs, Cluster::of(self.context));
+        let (asked, cluster) = (ConditionKind::Needs, Cluster::of(self.given.context));
         let checks = all_met(node.activations.iter().map(|one| one.check(&cluster)));
         let answer = self.called(Part::Condition(asked), record, checks).await?;
         record.lock().conditions.insert(asked, answer.clone());
@@ -404,7 +404,8 @@ impl WorkflowRun<'_> {
             self.release(id, node);
             return Ok(Activity::Inactive);
         }
-        let (sources, scope) = (self.context.shared().sources.conditional(), self.context.scope());
+        let (sources, scope) =
+            (self.given.context.shared().sources.conditional(), self.given.context.scope());
         // All of them, so that they are listed at the same time.
         let waits = node.sources.iter().fold(None, |waits, source| {
             let claimed = sources.claim(source, scope, self.claimant(id));
@@ -417,8 +418,8 @@ impl WorkflowRun<'_> {
 
     fn release(&self, id: NodeId, node: &AnyNode) {
         for source in &node.sources {
-            let sources = self.context.shared().sources.conditional();
-            sources.release(source, self.context.scope(), self.claimant(id));
+            let sources = self.given.context.shared().sources.conditional();
+            sources.release(source, self.given.context.scope(), self.claimant(id));
         }
     }
 
@@ -446,13 +447,13 @@ impl WorkflowRun<'_> {
             Some(answer) => answer,
             None => {
                 let note = |read: &[Secondary]| record.lock().read(read);
-                let view = AnyView {
+                let asking = Asking {
                     dependent: &node.dependent,
                     reconciled: reconciled.as_ref(),
                     may_lack: node.may_lack(),
+                    given: self.given,
+                    note: &note,
                 };
-                let (primary, context) = (self.primary, self.context);
-                let asking = Asking { view, primary, context, note: &note };
                 let checks = all_met(conditions.iter().map(|one| one.check(asking)));
                 let answer = self.called(Part::Condition(kind), record, checks).await?;
                 record.lock().conditions.insert(kind, answer.clone());
@@ -463,7 +464,7 @@ impl WorkflowRun<'_> {
             answer.reason().clone_into(&mut record.lock().reason);
         }
         if let Some(delay) = answer.asked_again_in() {
-            self.context.remembered().lock().note_again_in(delay);
+            self.given.context.remembered().lock().note_again_in(delay);
         }
         Ok(answer.is_met())
     }
