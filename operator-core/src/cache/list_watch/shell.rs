@@ -59,7 +59,7 @@ pub(in crate::cache) struct Progress {
 pub(in crate::cache) async fn follow(feed: &Feed, environment: &Environment) {
     let collection = &feed.collection;
     let mut turn = feed.turn.lock().await;
-    let generation = feed.generation();
+    let generation = feed.lock().generation();
     let unfinished = turn.take().filter(|known| known.generation == generation && !known.is_showing);
     let progress = turn.insert(unfinished.unwrap_or_else(|| {
         let mut fsm = Fsm::new(collection.subject(), collection.streaming);
@@ -72,7 +72,7 @@ pub(in crate::cache) async fn follow(feed: &Feed, environment: &Environment) {
         tracing::trace!(informer = feed.name, ?command, "list-watch");
         let mut named = Ok(());
         if matches!(command, Command::List { continue_token: None, .. } | Command::Stream) {
-            feed.list_asked();
+            feed.lock().list_asked();
             named = find_plural(collection).await;
         }
         let is_watch = matches!(command, Command::Watch { .. });
@@ -101,9 +101,9 @@ pub(in crate::cache) async fn follow(feed: &Feed, environment: &Environment) {
             tracing::debug!(informer = feed.name, ?failure, "list-watch");
         }
         if matches!(input, Input::Ended | Input::Broken(_) | Input::Failed(_)) {
-            feed.watch_is_open(false);
+            feed.lock().watch_is_open(false);
         } else if is_watch {
-            feed.watch_is_open(true);
+            feed.lock().watch_is_open(true);
         }
         let decision = progress.fsm.on(input, environment.now());
         progress.command = decision.next;
@@ -154,29 +154,30 @@ async fn publish(publish: Publish, received: Received, health: Option<SourceHeal
     match (publish, received) {
         (Publish::Page { first, complete }, Received::Page(page)) => {
             if first {
-                feed.list_started();
+                feed.lock().list_started();
             }
             for (number, item) in page.items().enumerate() {
                 if number > 0 && number.is_multiple_of(DECODED_AT_A_TIME) {
                     tokio::task::yield_now().await;
                 }
-                feed.listed(&feed.face.take(&item));
+                let item = feed.face.take(&item);
+                feed.lock().listed(&item);
             }
             completed = complete;
         }
-        (Publish::Start, _) => feed.list_started(),
-        (Publish::Item, Received::Event(event)) => feed.streamed(&event),
+        (Publish::Start, _) => feed.lock().list_started(),
+        (Publish::Item, Received::Event(event)) => feed.lock().streamed(&event),
         (Publish::Complete(version), _) => completed = Some(version),
-        (Publish::Line, Received::Event(event)) => feed.watched(&event),
-        (Publish::Line, Received::Bookmark(version)) => feed.bookmark(&version),
+        (Publish::Line, Received::Event(event)) => feed.lock().watched(&event),
+        (Publish::Line, Received::Bookmark(version)) => feed.lock().bookmark(&version),
         (Publish::Nothing | Publish::Page { .. } | Publish::Item | Publish::Line, _) => {}
     }
     // A caller that waits for the end of the list then finds the health that belongs to it.
     if let Some(health) = health {
-        feed.health_changed(&health);
+        feed.lock().health_changed(&health);
     }
     if let Some(version) = completed {
-        feed.list_finished(&version);
+        feed.lock().list_finished(&version);
     }
 }
 
@@ -230,9 +231,9 @@ impl Watch {
         let quiet = self.quiet;
         // Those who joined while no watch was open would wait for an event that may not come for a long time.
         let joiners = async {
-            if feed.is_awaited() {
+            if feed.lock().is_awaited() {
                 sleep_until(quiet).await;
-                feed.watch_is_quiet();
+                feed.lock().watch_is_quiet();
             }
             pending().await
         };
@@ -251,11 +252,13 @@ impl Watch {
             }
             Err(_) => {
                 tracing::debug!(informer = feed.name, "the watch was silent for too long");
-                feed.watch_was_silent();
+                feed.lock().watch_was_silent();
                 return (Input::Ended, Received::Nothing);
             }
         }
-        match decode::line(&self.line, &collection.resource_type, &*feed.face, &|key| feed.answered(key)) {
+        match decode::line(&self.line, &collection.resource_type, &*feed.face, &|key| {
+            feed.lock().answered(key)
+        }) {
             Line::Event(event, version) => match collection.shown_by_shard(&event) {
                 Ok(()) => (Input::Event { version }, Received::Event(event)),
                 Err(failure) => (Input::Broken(failure), Received::Nothing),
