@@ -10,7 +10,7 @@ use kube::{client::Body, core::Status};
 use tokio::time::{Instant, sleep_until, timeout_at};
 
 use crate::{
-    cache::{engine::WatchEvent, list_watch::feed::Feed},
+    cache::{InitialList, engine::WatchEvent, list_watch::feed::Feed},
     client::retry_after,
     environment::Environment,
     observe::{SourceHealth, with_sources},
@@ -62,7 +62,8 @@ pub(in crate::cache) async fn follow(feed: &Feed, environment: &Environment) {
     let generation = feed.lock().generation();
     let unfinished = turn.take().filter(|known| known.generation == generation && !known.is_showing);
     let progress = turn.insert(unfinished.unwrap_or_else(|| {
-        let mut fsm = Fsm::new(collection.subject(), collection.streaming);
+        let mut fsm =
+            Fsm::new(collection.subject(), collection.settings.initial_list == InitialList::Streaming);
         let command = fsm.start(environment.now());
         Progress { generation, fsm, command, is_showing: false }
     }));
@@ -115,7 +116,7 @@ pub(in crate::cache) async fn follow(feed: &Feed, environment: &Environment) {
 
 /// Asks the server for the plural of a kind that was declared without one.
 async fn find_plural(collection: &Collection) -> Result<(), Failure> {
-    let kind = &collection.resource_type;
+    let kind = &collection.settings.resource_type;
     let Some(plural) = kind.missing_plural() else { return Ok(()) };
     let unread = |error: &dyn Error| Failure::new(error.to_string());
     let request = Request::get(kind.version_path()).body(Vec::new()).map_err(|error| unread(&error))?;
@@ -187,7 +188,7 @@ async fn list(collection: &Collection, continue_token: Option<String>, paged: bo
         Err(failure) => Err(failure),
     };
     let parsed = answer.and_then(|body| collection.sharded(body)).and_then(|body| {
-        let page = Page::parse(body, &collection.resource_type)?;
+        let page = Page::parse(body, &collection.settings.resource_type)?;
         let input = Input::Page { continue_token: page.continue_token(), version: page.version() };
         Ok((input, page))
     });
@@ -213,7 +214,7 @@ impl Watch {
         version: Option<&str>,
         environment: &Environment,
     ) -> Result<Self, Failure> {
-        let lasting = environment.jitter().spread(collection.watch_timeout, WATCH_SPREAD);
+        let lasting = environment.jitter().spread(collection.watch_timeout(), WATCH_SPREAD);
         let request = collection.watch(version, lasting)?;
         let deadline = Instant::now() + OPEN_DEADLINE;
         let answer = timeout_at(deadline, send(collection, request)).await;
@@ -256,7 +257,7 @@ impl Watch {
                 return (Input::Ended, Received::Nothing);
             }
         }
-        match decode::line(&self.line, &collection.resource_type, &*feed.face, &|key| {
+        match decode::line(&self.line, &collection.settings.resource_type, &*feed.face, &|key| {
             feed.lock().answered(key)
         }) {
             Line::Event(event, version) => match collection.shown_by_shard(&event) {
@@ -300,12 +301,13 @@ async fn send(collection: &Collection, request: Request<Vec<u8>>) -> Result<Resp
     }
     let asked = retry_after(response.headers());
     let body = response.into_body().collect_bytes().await.map_err(|error| Failure::new(words(&error)))?;
+    let kind = &collection.settings.resource_type;
     let mut failure = match serde_json::from_slice::<Status>(&body) {
-        Ok(status) => decode::refusal(code.as_u16(), &status, &collection.resource_type),
+        Ok(status) => decode::refusal(code.as_u16(), &status, kind),
         Err(_) => {
             let text = String::from_utf8_lossy(&body);
             let text: String = text.trim().chars().take(LONGEST_QUOTE).collect();
-            let text = if text.is_empty() { code.to_string() } else { collection.resource_type.masked(text) };
+            let text = if text.is_empty() { code.to_string() } else { kind.masked(text) };
             Failure { status: Some(code.as_u16()), ..Failure::new(text) }
         }
     };

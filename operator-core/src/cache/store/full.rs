@@ -17,6 +17,7 @@ impl FullStore {
     }
 }
 
+/// All known objects are held, so none is read from the server.
 impl ItemStore for FullStore {
     fn get(&self, key: &ObjectKey) -> Option<Arc<TextObject>> {
         // Cloning inside `map` drops the map's guard at once: no caller ever holds one.
@@ -63,29 +64,6 @@ impl ItemStore for FullStore {
     fn len(&self) -> usize {
         self.0.len()
     }
-
-    fn full(&self) -> usize {
-        self.0.len()
-    }
-
-    // All known objects are held, so none is read from the server, and there is nothing to do.
-    fn fill(&self, _: &ObjectKey, _: Arc<TextObject>) {}
-
-    fn hide(&self, _: &ObjectKey) {}
-
-    fn is_bounded(&self) -> bool {
-        false
-    }
-
-    fn pin(&self, _: &ObjectKey) {}
-
-    fn unpin(&self, _: &ObjectKey) {}
-
-    fn is_readable(&self, _: &ObjectKey) -> bool {
-        true
-    }
-
-    fn tidy(&self) {}
 }
 
 debug_of!(FullStore: "FullStore", |it| len: it.0.len());

@@ -1,15 +1,11 @@
 //! What a feed has shown, and to which informers.
 
-use std::{
-    collections::{BTreeMap, BTreeSet},
-    ops::Bound,
-    sync::Arc,
-};
+use std::{collections::BTreeMap, ops::Bound, sync::Arc};
 
 use super::Seat;
 use crate::{
     cache::{
-        engine::{Decoded, Undecodable, WatchEvent},
+        engine::{Decoded, Listing, Undecodable, WatchEvent},
         text::TextObject,
     },
     observe::SourceHealth,
@@ -39,13 +35,6 @@ pub(in crate::cache) struct FeedState {
     is_open: bool,
     health: SourceHealth,
     generation: u64,
-}
-
-#[derive(Default)]
-struct Listing {
-    keys: BTreeSet<ObjectKey>,
-    /// An item was listed whose name couldn't be read: it could be any object.
-    blind: bool,
 }
 
 /// The newest state of an object.
@@ -166,15 +155,10 @@ impl FeedState {
     }
 
     fn exists(&mut self, item: &Decoded) {
-        let Some(key) = item.key() else {
-            if let Some(listing) = &mut self.listing {
-                listing.blind = true;
-            }
-            return;
-        };
         if let Some(listing) = &mut self.listing {
-            listing.keys.insert(key.clone());
+            listing.add(item.key());
         }
+        let Some(key) = item.key() else { return };
         if let Some(objects) = &mut self.objects {
             let last = match item {
                 Decoded::Object { kept, .. } => Last::Object(Arc::clone(kept)),
