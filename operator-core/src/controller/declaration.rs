@@ -181,7 +181,7 @@ impl Controller {
     /// The name of a node of its workflow, and whether the node's objects have an owner reference.
     pub(crate) fn node(&self, key: &NodeKey) -> Option<(&str, bool)> {
         let dependent = self.settings.workflow.as_ref()?.dependent(key)?;
-        Some((dependent.name(), dependent.capabilities().is_garbage_collected()))
+        Some((dependent.name(), dependent.capabilities().garbage_collected))
     }
 
     /// The keys of the objects that a node of its workflow wants, if it can be asked before its turn.

@@ -126,7 +126,7 @@ impl OfPrimary<'_> {
         }
         loop {
             let (result, operation) = match &actual {
-                None if !self.managed.capabilities.can_create() => return Ok(None),
+                None if !self.managed.capabilities.creates => return Ok(None),
                 None => (context.permitted(self.create(writer)).await, Operation::Created),
                 Some(actual) => match self.difference(writer, &**actual, desired)? {
                     None => {
@@ -199,7 +199,7 @@ impl OfPrimary<'_> {
         actual: &dyn Object,
     ) -> Result<AnyObject, operations::Error> {
         if self.applies() {
-            let taken = match self.managed.takes_from {
+            let taken = match self.managed.rules.takes_from {
                 [] => None,
                 prefixes => writer.take_fields(prefixes).await?,
             };
@@ -227,7 +227,7 @@ impl OfPrimary<'_> {
         if refused.code() != Some(422) || !writer.is_valid_alone(live).await? {
             return Err(refused);
         }
-        if !self.managed.recreates || !self.may_recreate(live) {
+        if !self.managed.rules.recreates || !self.may_recreate(live) {
             return Err(refused.unless_recreated());
         }
         let found = self.compared(writer, live, desired)?.unwrap_or_default();
@@ -245,7 +245,7 @@ impl OfPrimary<'_> {
         actual: &dyn Object,
         desired: &dyn Object,
     ) -> Result<Option<Vec<String>>, operations::Error> {
-        if !self.managed.capabilities.can_update() {
+        if !self.managed.capabilities.updates {
             return Ok(None);
         }
         let Some(paths) = self.compared(writer, actual, desired)? else { return Ok(None) };
@@ -277,7 +277,7 @@ impl OfPrimary<'_> {
         if seen.as_ref().is_some_and(Seen::has_matched) {
             return Ok(None);
         }
-        if let Some(judge) = &self.managed.judge {
+        if let Some(judge) = &self.managed.rules.judge {
             actual.check().map_err(|source| writer.serialize(source))?;
             return Ok((!(judge.0)(actual, desired, self.asked)).then(Vec::new));
         }
@@ -302,7 +302,7 @@ impl OfPrimary<'_> {
 
     /// Whether the object's digest of the last apply decides, by comparison with the desired state.
     fn notes_what_is_applied(&self) -> bool {
-        self.managed.judge.is_none() && matches!(self.managed.matcher, Matcher::Auto) && self.applies()
+        self.managed.rules.judge.is_none() && matches!(self.managed.matcher, Matcher::Auto) && self.applies()
     }
 }
 
@@ -315,7 +315,7 @@ impl OfPrimary<'_> {
         desired: &dyn Object,
         is_new: bool,
     ) -> Result<bool, operations::Error> {
-        if !self.managed.capabilities.can_update() {
+        if !self.managed.capabilities.updates {
             return Ok(true);
         }
         // The next run reports an object that can't be compared.
@@ -382,7 +382,7 @@ impl OfPrimary<'_> {
     /// of the matcher may depend on more than the two objects.
     fn told_apart<'d>(&'d self, desired: &'d dyn Object, mark: &'d str) -> Desired<'d> {
         match self.managed.matcher {
-            _ if self.managed.judge.is_some() => Desired::Known(None),
+            _ if self.managed.rules.judge.is_some() => Desired::Known(None),
             Matcher::Custom(_) => Desired::Known(None),
             Matcher::Auto | Matcher::Generic(_) => Desired::Object([&self.marks.node, mark], desired),
         }

@@ -212,7 +212,7 @@ impl AnyWorkflow {
         let conditions = self.0.nodes.iter().map(AnyNode::conditions).collect();
         let frozen = self.0.nodes.iter().map(|node| {
             let can = node.dependent.capabilities();
-            can.can_create() && !can.can_update()
+            can.creates && !can.updates
         });
         let frozen = frozen.collect();
         let mixed = self.0.nodes.iter().map(|node| node.dependent.declaration().of_any_kind).collect();

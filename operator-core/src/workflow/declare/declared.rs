@@ -234,7 +234,7 @@ impl<P: KubeObject, S: Shape, K> Node<P, S, K> {
         // What it wants isn't known before its turn if a change looks at more than the primary.
         self.judged.before_order &= <C::Args as Args<P>>::OF_PRIMARY;
         self.said.changes.push(name_of::<C>());
-        self.settings.changes.push(Changes(Arc::new(move |object, asked| {
+        self.settings.rules.changes.push(Changes(Arc::new(move |object, asked| {
             let (primary, context) = asked.typed::<P>()?;
             let object = object.as_any_mut().downcast_mut();
             let object = object.ok_or("an object of another type is to be changed")?;
@@ -335,7 +335,7 @@ impl<P: KubeObject, S: Shape, K> Node<P, S, K> {
         S: Shape<Item = Job>,
     {
         self.settings.capabilities.updates = false;
-        self.settings.once_per =
+        self.settings.rules.once_per =
             Some(OncePer(Arc::new(move |primary| Some(key(primary.typed_ref()?).to_string()))));
         self
     }
@@ -385,7 +385,7 @@ impl<P: KubeObject, S: Shape, K> Node<P, S, K> {
         mut self,
         is_as_desired: impl Fn(&S::Item, &S::Item, &P, &Context<P>) -> bool + Send + Sync + 'static,
     ) -> Self {
-        self.settings.judge = Some(Judge(Arc::new(move |actual, desired, asked| {
+        self.settings.rules.judge = Some(Judge(Arc::new(move |actual, desired, asked| {
             match (actual.typed_ref(), desired.typed_ref(), asked.typed::<P>()) {
                 (Some(actual), Some(desired), Ok((primary, context))) => {
                     is_as_desired(actual, desired, &primary, &context)

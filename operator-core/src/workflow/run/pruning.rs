@@ -63,13 +63,13 @@ async fn try_to(
     for (node, _) in active {
         let declaration = node.dependent.declaration();
         // Another node with the source may be able to: one that retains or reads objects, or keeps ids in them, prunes nothing.
-        let prunes = declaration.capabilities.can_delete() && declaration.outside.is_none();
+        let prunes = declaration.capabilities.deletes && declaration.outside.is_none();
         if let Some(objects) = declaration.objects.as_ref().filter(|_| prunes)
             && sources.insert(&objects.source)
         {
             node.dependent.prune(given, pruning).await?;
         }
-        if declaration.of_any_kind && declaration.capabilities.can_delete() {
+        if declaration.of_any_kind && declaration.capabilities.deletes {
             node.dependent.prune(given, pruning).await?;
         }
     }

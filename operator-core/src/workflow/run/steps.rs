@@ -291,7 +291,7 @@ impl WorkflowRun<'_> {
             self.workflow.graph.nodes().filter(move |node| *node != id && self.takes_part(*node)).filter_map(
                 move |node| {
                     let of = declared(node);
-                    let makes = of.capabilities.can_create() && of.outside.is_none();
+                    let makes = of.capabilities.creates && of.outside.is_none();
                     let made =
                         of.objects.as_ref().filter(|made| makes && made.kind.is_kind_of(&read.kind))?;
                     Some((node, made))
@@ -308,7 +308,7 @@ impl WorkflowRun<'_> {
     ) -> Result<Removed, BoxError> {
         let deletes = self.deletes(id);
         if !deletes {
-            record.lock().left = Some(match node.dependent.capabilities().is_garbage_collected() {
+            record.lock().left = Some(match node.dependent.capabilities().garbage_collected {
                 true => "to the garbage collector",
                 false => "as it is: its dependent doesn't delete it",
             });
@@ -368,7 +368,7 @@ impl WorkflowRun<'_> {
         // While a primary stays, nothing else deletes unwanted objects.
         match self.cleans_up {
             true => self.workflow.endings[id.index()].is_deleted(),
-            false => self.workflow.nodes[id.index()].dependent.capabilities().can_delete(),
+            false => self.workflow.nodes[id.index()].dependent.capabilities().deletes,
         }
     }
 
