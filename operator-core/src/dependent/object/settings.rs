@@ -223,15 +223,15 @@ impl Managed {
             capabilities: self.capabilities,
             event_sources: self.source.declared.iter().cloned().collect(),
             access: self.access(),
-            several: false,
-            outside: None,
-            objects: Some(OfKind::of(self.kind.clone(), Arc::clone(&self.source.name))),
-            of_any_kind: false,
-            reads: vec![Reading::objects(self.of, &self.source.name, &self.kind, self.source.is_by_key)],
-            judged: None,
-            early: false,
-            keeps: None,
+            objects: Some(OfKind { kind: self.kind.clone(), source: Arc::clone(&self.source.name) }),
+            reads: vec![Reading {
+                source: Arc::clone(&self.source.name),
+                of: self.of,
+                kind: self.kind.clone(),
+                is_by_key: self.source.is_by_key,
+            }],
             unsound: self.unsound(),
+            ..Declaration::default()
         }
     }
 
