@@ -189,8 +189,11 @@ impl AnyWorkflow {
     pub(crate) fn event_sources(&self) -> WorkflowSources {
         let mut sources = WorkflowSources::default();
         for node in &self.0.nodes {
-            let needed =
-                if node.activations.is_empty() { &mut sources.always } else { &mut sources.conditional };
+            let needed = if node.terms.activations.is_empty() {
+                &mut sources.always
+            } else {
+                &mut sources.conditional
+            };
             needed.extend(node.dependent.event_sources());
         }
         sources.conditional.extend(self.0.settings.retired.iter().flat_map(AnyDependent::event_sources));
@@ -231,7 +234,7 @@ impl AnyWorkflow {
     /// objects gets the right to, even if the garbage collector deletes them in the end: objects with another name, and
     /// those of a former node, are deleted by nothing else.
     pub(crate) fn access(&self) -> Vec<Access> {
-        let asks = self.0.nodes.iter().flat_map(|node| node.asks.iter().cloned());
+        let asks = self.0.nodes.iter().flat_map(|node| node.terms.asks.iter().cloned());
         let retired = self.0.settings.retired.iter().chain(&self.0.settings.retired_records);
         let asks = asks.chain(pruning::asks(&self.0.settings.retired));
         let dependents = self.0.nodes.iter().map(|node| &node.dependent).chain(retired);
@@ -393,15 +396,15 @@ impl AnyBuilder {
         let AnyNodes { mut nodes, groups, .. } = all;
         let Resolved { graph, names, starts } = super::resolve(&nodes, &groups)?;
         for node in &mut nodes {
-            if !node.activations.is_empty() {
+            if !node.terms.activations.is_empty() {
                 let sources = node.dependent.event_sources().into_iter();
                 node.sources = sources.map(|source| source.declaration.name()).collect();
             }
         }
         let endings = ending::endings(&graph, |id| {
             let node = &nodes[id.index()];
-            let (by, says_gone) = (node.dependent.capabilities(), !node.deleted.is_empty());
-            Deleting { by, says_gone, first: node.first }
+            let (by, says_gone) = (node.dependent.capabilities(), !node.terms.deleted.is_empty());
+            Deleting { by, says_gone, first: node.terms.first }
         });
         let id = WORKFLOWS.fetch_add(1, Ordering::Relaxed);
         let own_fields = nodes.iter().filter_map(|node| node.dependent.declaration().keeps.clone()).collect();

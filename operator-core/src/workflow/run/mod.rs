@@ -435,7 +435,8 @@ impl ManagedWorkflow for AnyWorkflow {
             let is_out = context.remembered().lock().is_going(&name).is_some();
             let given = AnyGiven { primary, context };
             let wants = if is_out { Some(false) } else { node.dependent.wants(kind, key, given) };
-            Wants { node: name, wants, is_late: !node.activations.is_empty() || !node.after.is_empty() }
+            let is_late = !node.terms.activations.is_empty() || !node.terms.after.is_empty();
+            Wants { node: name, wants, is_late }
         });
         answers.collect()
     }

@@ -313,7 +313,7 @@ impl WorkflowRun<'_> {
                 false => "as it is: its dependent doesn't delete it",
             });
             // In that case nothing needs to know what exists.
-            if self.cleans_up && node.deleted.is_empty() {
+            if self.cleans_up && node.terms.deleted.is_empty() {
                 return Ok(Removed::Gone);
             }
         }
@@ -335,7 +335,7 @@ impl WorkflowRun<'_> {
                 return Ok(Removed::NotYet);
             }
         }
-        let gone = self.ask(ConditionKind::Gone, node, &node.deleted, record).await?;
+        let gone = self.ask(ConditionKind::Gone, node, &node.terms.deleted, record).await?;
         if gone {
             let forget = |leaving: &mut Leaving| leaving.forget(node.dependent.name());
             self.given.context.scope().look(forget);
@@ -355,7 +355,8 @@ impl WorkflowRun<'_> {
             return Ok(false);
         }
         // The cluster deletes it sooner or later. Only the end of a primary waits for that without a setting.
-        if !self.cleans_up || !node.deleted.is_empty() || ending != (Ending::Deleted { awaited: true }) {
+        if !self.cleans_up || !node.terms.deleted.is_empty() || ending != (Ending::Deleted { awaited: true })
+        {
             return Ok(true);
         }
         let answer = is_deleted(&node.dependent, self.given).await?;
@@ -376,10 +377,10 @@ impl WorkflowRun<'_> {
     /// answer, and its event sources aren't needed any more.
     pub(super) fn asks_activation(&self, id: NodeId) -> bool {
         let node = &self.workflow.nodes[id.index()];
-        if node.activations.is_empty() {
+        if node.terms.activations.is_empty() {
             return false;
         }
-        let needed = !self.cleans_up || self.deletes(id) || !node.deleted.is_empty();
+        let needed = !self.cleans_up || self.deletes(id) || !node.terms.deleted.is_empty();
         if !needed {
             self.release(id, node);
         }
@@ -394,7 +395,7 @@ impl WorkflowRun<'_> {
     ) -> Result<Activity, BoxError> {
         let node = &self.workflow.nodes[id.index()];
         let (asked, cluster) = (ConditionKind::Needs, Cluster::of(self.given.context));
-        let checks = all_met(node.activations.iter().map(|one| one.check(&cluster)));
+        let checks = all_met(node.terms.activations.iter().map(|one| one.check(&cluster)));
         let answer = self.called(Part::Condition(asked), record, checks).await?;
         record.lock().conditions.insert(asked, answer.clone());
         // Nobody else deletes its records at the end of the primary.
