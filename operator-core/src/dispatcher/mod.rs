@@ -190,15 +190,13 @@ impl Dispatcher {
         context: &Arc<AnyContext>,
         report: &mut Report<'_>,
     ) -> Result<Done, RunFailure> {
-        let finalizer = self.shared.finalizer.as_deref();
         context.work_on(&primary);
         if self.is_paused(&primary, context)? {
             return Ok(Done::Paused);
         }
-        if self.shared.all_events {
-            return self.work_on_any(primary, context, report).await;
-        }
-        if primary.meta().deletion_timestamp.is_some() {
+        // Of all events, the reconciler handles each state of a primary, including its end, and the finalizers.
+        let (all_events, is_going) = (self.shared.all_events, primary.meta().deletion_timestamp.is_some());
+        if is_going && !all_events {
             return match context.finalizer() {
                 Some(finalizer) if has_finalizer(&*primary, finalizer) => {
                     report.kind = RunKind::Cleanup;
@@ -209,11 +207,12 @@ impl Dispatcher {
             };
         }
         // The state is an outdated one. The primary is reconciled when it can be decoded again.
-        if self.shared.primary.is_undecodable(context.primary_key()) {
+        let is_ended = all_events && (is_going || context.run().departed.is_some());
+        if !is_ended && self.shared.primary.is_undecodable(context.primary_key()) {
             return Ok(Done::Nothing);
         }
         let mut primary = primary;
-        if let Some(finalizer) = finalizer
+        if let Some(finalizer) = self.shared.finalizer.as_deref().filter(|_| !all_events)
             && !has_finalizer(&*primary, finalizer)
         {
             match self.writer(context).add_finalizer(finalizer).await.map_err(RunFailure::of_write)? {
@@ -223,21 +222,6 @@ impl Dispatcher {
                 }
                 FinalizerAdded::Deleting => return Ok(Done::Nothing),
             }
-        }
-        report.kind = RunKind::Reconcile;
-        self.reconcile(&primary, context).await
-    }
-
-    /// The reconciler handles each state of a primary, including its end, and the finalizers.
-    async fn work_on_any(
-        &self,
-        primary: AnyObject,
-        context: &Arc<AnyContext>,
-        report: &mut Report<'_>,
-    ) -> Result<Done, RunFailure> {
-        let is_alive = context.run().departed.is_none() && primary.meta().deletion_timestamp.is_none();
-        if is_alive && self.shared.primary.is_undecodable(context.primary_key()) {
-            return Ok(Done::Nothing);
         }
         report.kind = RunKind::Reconcile;
         self.reconcile(&primary, context).await
