@@ -186,12 +186,10 @@ impl Controller {
         let (scopes, declared) = (Arc::clone(&wiring.scopes), self.settings.records_events);
         let events = Recorder::new(writer.clone(), scopes, declared, parts.receiver.clone());
         let shared = Arc::new(ControllerContext {
-            controller: Arc::clone(&self.name),
             primary,
             sources,
             events: Arc::clone(&events),
             writer,
-            clients: clients.clone(),
             all_events: self.settings.all_events,
             applies: self.settings.use_ssa_to_patch_primary,
             finalizer: self.finalizer.clone(),

@@ -9,7 +9,6 @@ use super::{DataOfRun, RetryInfo, memo::Memo};
 use crate::reconciler::{ManagedWorkflow, Remembered, WorkflowSurroundings};
 use crate::{
     cache::{HeldObjects, Informer, Unopened},
-    client::Clients,
     environment::WallClock,
     event_source::{
         AnySecondary, EventSources, PrimaryScope, PrimaryScopes, PrimarySource, RustType, Sources,
@@ -25,11 +24,9 @@ use crate::{
 /// What all runs of a controller share.
 #[derive(Debug)]
 pub(crate) struct ControllerContext {
-    pub(crate) controller: Arc<str>,
     pub(crate) primary: PrimarySource,
     pub(crate) sources: Sources,
     pub(crate) writer: Writer,
-    pub(crate) clients: Clients,
     pub(crate) events: Arc<Recorder>,
     /// Whether primaries are written by server-side apply; otherwise by JSON patch.
     pub(crate) applies: bool,

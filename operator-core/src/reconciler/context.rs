@@ -96,7 +96,7 @@ impl<P: KubeObject> Context<P> {
     /// The controller's name.
     #[must_use]
     pub fn controller_name(&self) -> &str {
-        &self.any.shared().controller
+        &self.any.shared().writer.controller
     }
 
     /// Why the run happens.
@@ -380,7 +380,7 @@ impl<P: KubeObject> Context<P> {
     /// it.
     #[must_use]
     pub fn client(&self) -> &Client {
-        &self.any.shared().clients.direct
+        &self.any.shared().writer.clients.direct
     }
 
     /// The time of day, for values that people read, such as transition times.

@@ -25,7 +25,7 @@ use crate::{
     dependent::{self, AnyDependent, Declaration, DependentSource, External, FormerSets, Records, function},
     reconciler::{AnyGiven, AnyRun, Context, Run},
     resource::{Access, KubeObject},
-    results::{NodeKey, NodeState, WorkflowResult},
+    results::{NodeKey, WorkflowResult},
 };
 
 /// A workflow, ready to be given to a controller or to be called by hand. Cheap to clone; it is built once and serves
@@ -180,7 +180,7 @@ impl AnyWorkflow {
         let graph = &self.0.graph;
         let label = |node: NodeId| {
             let state = &result.node(graph.name(node))?.state;
-            Some((node, Label { state: state.to_string(), class: Some(class_of(state)) }))
+            Some((node, Label { state: state.to_string(), class: Some(Class::from(state)) }))
         };
         mermaid::flowchart(graph, &graph.nodes().filter_map(label).collect(), &self.outlined_groups())
     }
@@ -239,21 +239,6 @@ impl AnyWorkflow {
         let asks = asks.chain(pruning::asks(&self.0.settings.retired));
         let dependents = self.0.nodes.iter().map(|node| &node.dependent).chain(retired);
         asks.chain(dependents.flat_map(AnyDependent::access)).collect()
-    }
-}
-
-const fn class_of(state: &NodeState) -> Class {
-    match state {
-        NodeState::Ready(_) => Class::Ready,
-        NodeState::Failed { .. } => Class::Failed,
-        NodeState::Inactive { .. } | NodeState::Deleted | NodeState::Left { .. } => Class::Absent,
-        NodeState::NotReady { .. }
-        | NodeState::Waiting { .. }
-        | NodeState::Pending { .. }
-        | NodeState::Blocked { .. }
-        | NodeState::Starting { .. }
-        | NodeState::Held { .. }
-        | NodeState::Deleting { .. } => Class::Waiting,
     }
 }
 

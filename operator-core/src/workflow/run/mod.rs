@@ -358,7 +358,7 @@ impl WorkflowRun<'_> {
     fn tell(&self, node: NodeId, state: &NodeState) {
         let shared = self.given.context.shared();
         let observation = Observation::NodeState {
-            controller: &shared.controller,
+            controller: &shared.writer.controller,
             key: self.given.context.primary_key(),
             node: self.workflow.graph.name(node),
             state,
