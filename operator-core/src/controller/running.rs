@@ -21,7 +21,7 @@ use futures::{
     future::{BoxFuture, join_all},
 };
 use parking_lot::Mutex;
-use tokio::task::JoinHandle;
+use tokio_util::task::AbortOnDropHandle;
 
 use crate::{
     cache,
@@ -51,27 +51,18 @@ struct Tasks(Vec<Task>, Arc<ConditionalSources>, Option<Starting>);
 struct Starting {
     /// The number of its opening.
     opening: u64,
-    handle: JoinHandle<()>,
-}
-
-impl Drop for Starting {
-    fn drop(&mut self) {
-        self.handle.abort();
-    }
+    _handle: AbortOnDropHandle<()>,
 }
 
 #[derive(Debug)]
 struct Task {
     /// The part that doesn't work any more once the task has ended.
     serves: String,
-    handle: JoinHandle<()>,
+    handle: AbortOnDropHandle<()>,
 }
 
 impl Drop for Tasks {
     fn drop(&mut self) {
-        for task in &self.0 {
-            task.handle.abort();
-        }
         self.1.close();
     }
 }
@@ -116,10 +107,16 @@ impl RunningController {
         for source in &parts.sources {
             let serves = format!("event source {}", source.name());
             let run = run_and_tell(source, controller, observers);
-            tasks.0.push(Task { serves, handle: environment.spawn("event source", run) });
+            tasks.0.push(Task {
+                serves,
+                handle: AbortOnDropHandle::new(environment.spawn("event source", run)),
+            });
         }
         let serves = "the processor".to_owned();
-        tasks.0.push(Task { serves, handle: environment.spawn("processor", processing) });
+        tasks.0.push(Task {
+            serves,
+            handle: AbortOnDropHandle::new(environment.spawn("processor", processing)),
+        });
         let own = match parts.as_a_whole {
             true => BTreeSet::new(),
             false => Divisions::of_controller(&scope, primary_type),
@@ -147,7 +144,7 @@ impl RunningController {
             .wiring
             .environment
             .spawn("start of runs", Arc::clone(&self.parts).open_as_seen(number, opening));
-        tasks.2 = Some(Starting { opening: number, handle });
+        tasks.2 = Some(Starting { opening: number, _handle: AbortOnDropHandle::new(handle) });
     }
 
     /// Works in these namespaces from now on, and makes the sources without their own namespaces follow. Returns false

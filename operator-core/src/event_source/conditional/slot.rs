@@ -6,7 +6,8 @@ use std::{
 };
 
 use parking_lot::Mutex;
-use tokio::{sync::Notify, task::JoinHandle};
+use tokio::sync::Notify;
+use tokio_util::task::AbortOnDropHandle;
 
 use super::{
     Claimant,
@@ -72,19 +73,10 @@ struct SlotState {
 
 /// One start of the source; its tasks end with it.
 struct RunningSource {
-    sources: Arc<Sources>,
-    tasks: Vec<JoinHandle<()>>,
     /// Ends once everything has been seen.
-    telling: JoinHandle<()>,
-}
-
-impl Drop for RunningSource {
-    fn drop(&mut self) {
-        self.telling.abort();
-        for task in &self.tasks {
-            task.abort();
-        }
-    }
+    telling: AbortOnDropHandle<()>,
+    tasks: Vec<AbortOnDropHandle<()>>,
+    sources: Arc<Sources>,
 }
 
 impl Slot {
@@ -235,7 +227,7 @@ impl Slot {
         }
         let telling = self.tell(opening, start);
         if let Some(running) = &mut state.running {
-            std::mem::replace(&mut running.telling, telling).abort();
+            running.telling = telling;
         }
     }
 
@@ -243,7 +235,10 @@ impl Slot {
         let start = state.claims.started();
         let environment = &self.wiring.environment;
         let (controller, observers) = (&self.wiring.controller, &self.wiring.observers);
-        let run = |source| environment.spawn("event source", run_and_tell(source, controller, observers));
+        let run = |source| {
+            let run = run_and_tell(source, controller, observers);
+            AbortOnDropHandle::new(environment.spawn("event source", run))
+        };
         let tasks = sources.all().map(run).collect();
         let telling = self.tell(opening, start);
         tracing::debug!(controller = %self.wiring.controller, source = self.name, "event source starts: it is needed");
@@ -252,11 +247,11 @@ impl Slot {
     }
 
     /// Notifies the waiting primaries, as the source sees more and more.
-    fn tell(&self, mut opening: Opening, start: Start) -> JoinHandle<()> {
+    fn tell(&self, mut opening: Opening, start: Start) -> AbortOnDropHandle<()> {
         let (of, sink, cause) =
             (Arc::downgrade(&self.state), Arc::clone(&self.wiring.sink), Cause::Source(self.index));
         let shows_more = Arc::clone(&self.shows_more);
-        self.wiring.environment.spawn("end of a wait", async move {
+        AbortOnDropHandle::new(self.wiring.environment.spawn("end of a wait", async move {
             while let Some(opens) = opening.next().await {
                 let Some(of) = of.upgrade() else { return };
                 let waiting = match opens {
@@ -270,7 +265,7 @@ impl Slot {
                     sink.related_changed(&primary, cause);
                 }
             }
-        })
+        }))
     }
 
     /// Why the primary can't read it yet.
@@ -339,7 +334,7 @@ impl Slot {
 
     pub(super) fn has_ended(&self) -> bool {
         let state = self.state.lock();
-        state.running.iter().flat_map(|running| &running.tasks).any(JoinHandle::is_finished)
+        state.running.iter().flat_map(|running| &running.tasks).any(AbortOnDropHandle::is_finished)
     }
 
     pub(super) fn close(&self) {

@@ -6,7 +6,7 @@ use std::{
     task::{Context, Poll, ready},
 };
 
-use tokio::task::JoinHandle;
+use tokio_util::task::AbortOnDropHandle;
 
 use super::task::RunExecutor;
 use crate::{
@@ -21,7 +21,7 @@ use crate::{
 pub(super) struct RunTask {
     id: RunId,
     key: ObjectKey,
-    handle: JoinHandle<Outcome>,
+    handle: AbortOnDropHandle<Outcome>,
     controller: Arc<str>,
 }
 
@@ -40,7 +40,7 @@ impl RunTask {
             handed_out.starts();
             executor.execute(run).await
         });
-        Self { id, key, handle, controller }
+        Self { id, key, handle: AbortOnDropHandle::new(handle), controller }
     }
 }
 
@@ -58,12 +58,6 @@ impl Future for RunTask {
             Err(_) => Outcome::Abandoned,
         };
         Poll::Ready(Input::Finished { run: self.id, key: self.key.clone(), outcome })
-    }
-}
-
-impl Drop for RunTask {
-    fn drop(&mut self) {
-        self.handle.abort();
     }
 }
 
