@@ -160,7 +160,7 @@ impl Dispatcher {
                 }
                 Err(failure) => Err(failure),
             };
-            let overtaken = context.findings().is_overtaken();
+            let overtaken = context.findings().overtaken;
             let outcome = self.conclude(result, context, &mut report).await;
             // What its functions would answer now is done by one more run, also after a failure that isn't retried.
             if let Some(source) = overtaken {

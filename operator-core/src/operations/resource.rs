@@ -2,6 +2,7 @@
 
 use std::{fmt, marker::PhantomData, sync::Arc};
 
+use futures::FutureExt;
 use serde_json::Value;
 
 use super::{
@@ -265,7 +266,7 @@ impl<'c> ResourceOperations<'c> {
             _ => None,
         };
         let intent = Intent::of(Verb::Apply, part, key, body).made_from(desired.version());
-        let written = target.write_upon(&intent, mode, unmet).await?;
+        let written = target.write_upon(&intent, mode, unmet).boxed().await?;
         if let Some(known) = &known {
             known.note_if_unchanged(&*written);
         }

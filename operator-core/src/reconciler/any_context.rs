@@ -3,7 +3,7 @@
 use std::{future::Future, sync::Arc};
 
 use futures::FutureExt;
-use parking_lot::Mutex;
+use parking_lot::{Mutex, MutexGuard};
 
 use super::{DataOfRun, RetryInfo, memo::Memo};
 use crate::reconciler::{ManagedWorkflow, Remembered, WorkflowSurroundings};
@@ -68,7 +68,7 @@ pub(crate) struct AnyContext {
     run: RunContext,
     shared: Arc<ControllerContext>,
     /// What its writes have shown about the primary.
-    findings: Findings,
+    findings: Mutex<Findings>,
     /// The state of the primary that user code is given; `None` before there is one.
     own_primary: Mutex<Option<AnyObject>>,
     /// The results of the workflow in this run.
@@ -88,7 +88,7 @@ impl AnyContext {
         Arc::new(Self {
             run,
             shared,
-            findings: Findings::default(),
+            findings: Mutex::default(),
             own_primary: Mutex::default(),
             workflow_results: Mutex::default(),
             memo: Memo::default(),
@@ -209,7 +209,7 @@ impl AnyContext {
     ) -> impl Iterator<Item = Arc<AnySecondary>> {
         sources.inspect(move |source| {
             if let Some(node) = node {
-                self.findings.note_asked(source.resource_type(), key, node);
+                self.findings.lock().note_asked(source.resource_type(), key, node);
             }
         })
     }
@@ -311,8 +311,8 @@ impl AnyContext {
         shared.finalizer.as_deref().or_else(former)
     }
 
-    pub(crate) fn findings(&self) -> &Findings {
-        &self.findings
+    pub(crate) fn findings(&self) -> MutexGuard<'_, Findings> {
+        self.findings.lock()
     }
 
     pub(crate) fn shared(&self) -> &Arc<ControllerContext> {

@@ -299,7 +299,7 @@ impl AnyContext {
     /// If it is gone. The run ends in the same way as if a write had found this.
     pub(crate) fn given_primary(&self) -> Result<AnyObject, WorkflowError> {
         self.own_primary().ok_or_else(|| {
-            self.findings().note_gone();
+            self.findings().primary_is_gone = true;
             WorkflowError::PrimaryGone
         })
     }
