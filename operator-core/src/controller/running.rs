@@ -138,7 +138,7 @@ impl RunningController {
             true => Opening::new(own, sources),
             false => Opening::of_first_runs(own, sources),
         };
-        *self.divisions.lock() = opening.divisions().clone();
+        *self.divisions.lock() = opening.divisions.clone();
         let handle = self
             .parts
             .wiring

@@ -233,7 +233,7 @@ impl<P: KubeObject> Standalone<P> {
     ) -> Result<ReconcileResult, BoxError> {
         let primary = Arc::clone(primary) as AnyObject;
         let given = AnyGiven { primary: &primary, context: context.any() };
-        let wish = match self.any.judged() {
+        let wish = match self.any.declaration.judged {
             Some(_) => self.any.wish(given, true).await?,
             None => Want::Is(()),
         };
@@ -247,7 +247,7 @@ impl<P: KubeObject> Standalone<P> {
         }
         let mut result = self.any.attempt(given).await?;
         result.check()?;
-        if result.leaves() {
+        if result.leaves {
             result.add(self.any.sweep(given).await?);
             result.check()?;
         }
@@ -345,19 +345,9 @@ impl AnyDependent {
         &self.declaration
     }
 
-    /// Whether it may have any number of resources, including none.
-    pub(crate) fn is_several(&self) -> bool {
-        self.declaration.several
-    }
-
     /// Whether its resources are outside the cluster.
     pub(crate) fn is_outside(&self) -> bool {
         self.declaration.outside.is_some()
-    }
-
-    /// When its desired state is computed; `None` for one that always wants something.
-    pub(crate) fn judged(&self) -> Option<Judged> {
-        self.declaration.judged
     }
 
     /// Whether it wants anything to exist: any "no" counts, else any hold or wait. Before its turn, what doesn't follow from the

@@ -71,7 +71,7 @@ async fn left_or_gone(
     run: &Run,
     last: AnyObject,
 ) -> Result<Option<AnyObject>, operations::Error> {
-    if !shared.primary.selects() {
+    if !shared.primary.selects {
         return Ok(Some(last));
     }
     let live = operations::live(&shared.writer, shared.primary.informer(), &run.key).await?;

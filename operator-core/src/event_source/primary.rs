@@ -89,12 +89,14 @@ fn is_requested(change: &ChangeKind<TextObject>) -> bool {
 /// The running source of primaries. JOSDK: `ControllerEventSource`.
 #[derive(Clone)]
 pub(crate) struct PrimarySource {
-    of: RustType,
+    /// The Rust type of the primaries.
+    pub(crate) of: RustType,
     informer: Informer,
     resource_type: ResourceType,
     scopes: Arc<PrimaryScopes>,
-    /// Whether it follows only primaries that selectors match: it doesn't see changes of all others.
-    selects: bool,
+    /// Whether it follows only primaries that selectors match: it doesn't see changes of all others, and one that it doesn't
+    /// show any more may still exist.
+    pub(crate) selects: bool,
 }
 
 debug_of!(PrimarySource: "PrimarySource", |it| type: it.resource_type);
@@ -135,16 +137,6 @@ impl PrimarySource {
         wiring.fill(&informer);
         let resource_type = wiring.primary_type.clone();
         Self { of: primaries.of, informer, resource_type, scopes: Arc::clone(&wiring.scopes), selects }
-    }
-
-    /// Whether a primary that it doesn't show any more may still exist, because its selectors don't match it.
-    pub(crate) fn selects(&self) -> bool {
-        self.selects
-    }
-
-    /// The Rust type of the primaries.
-    pub(crate) fn of(&self) -> RustType {
-        self.of
     }
 
     /// Everything that is known about the primaries.

@@ -69,11 +69,12 @@ impl<K: KubeObject> SecondarySource<K> {
 
 /// The same for secondaries of any type.
 pub(crate) struct AnySecondary {
+    /// The Rust type of its objects.
     pub(super) of: RustType,
     pub(super) informer: Informer,
     pub(super) events: Arc<SecondaryEvents>,
     pub(super) resource_type: ResourceType,
-    pub(super) shows: Shows,
+    pub(crate) shows: Shows,
     /// Distinguishes it from all others.
     pub(super) identity: Arc<()>,
 }
@@ -94,19 +95,9 @@ pub(crate) enum Shows {
 debug_of!(AnySecondary: "SecondarySource", |it| name: it.events.name);
 
 impl AnySecondary {
-    /// The Rust type of its objects.
-    pub(crate) fn of(&self) -> RustType {
-        self.of
-    }
-
     /// Distinguishes it from all others.
     pub(crate) fn identity(&self) -> &Arc<()> {
         &self.identity
-    }
-
-    /// The objects that it shows.
-    pub(crate) const fn shows(&self) -> Shows {
-        self.shows
     }
 
     /// The position within the controller, as the causes of runs have it.

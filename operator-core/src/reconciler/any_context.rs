@@ -80,7 +80,7 @@ pub(crate) struct AnyContext {
     /// The objects that bounded event sources hold in full for the run.
     held: HeldObjects,
     /// Its nodes write the primary one after the other; otherwise they would conflict with each other.
-    primary_writes: tokio::sync::Mutex<()>,
+    pub(crate) primary_writes: tokio::sync::Mutex<()>,
 }
 
 impl AnyContext {
@@ -276,11 +276,6 @@ impl AnyContext {
 
     pub(crate) fn memo(&self) -> &Memo {
         &self.memo
-    }
-
-    /// Held by a node of the run while it writes the primary.
-    pub(crate) fn primary_writes(&self) -> &tokio::sync::Mutex<()> {
-        &self.primary_writes
     }
 
     pub(crate) fn writing_run(&self) -> WritingRun<'_> {

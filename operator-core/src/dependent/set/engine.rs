@@ -136,7 +136,7 @@ impl SetEngine {
         let Course { items, progress, done, waits } = course;
         self.remember(asked, &done).await?;
         let all = wanted.objects.len();
-        let result = items.finish()?.desiring(all).over(progress.over());
+        let result = items.finish()?.desiring(all).over(progress.over);
         let mut leaves = false;
         if is_whole && result.failed().is_empty() {
             let (going, kept) = self.pruned(asked, wanted, kinds)?;

@@ -27,12 +27,12 @@ const LOOK: Duration = Duration::from_secs(1);
 
 /// A declared source, and its running instance.
 pub(super) struct Slot {
-    name: String,
-    declaration: Arc<dyn SourceDeclaration>,
-    index: SourceIndex,
-    wiring: Wiring,
+    pub(super) name: String,
+    pub(super) declaration: Arc<dyn SourceDeclaration>,
+    pub(super) index: SourceIndex,
+    pub(super) wiring: Wiring,
     /// A run has added it.
-    is_added: bool,
+    pub(super) is_added: bool,
     state: Arc<Mutex<SlotState>>,
     /// Notified when more of it can be seen.
     shows_more: Arc<Notify>,
@@ -92,26 +92,6 @@ impl Slot {
             let (name, state, claimed) = (declaration.name(), Arc::default(), ScopeSlot::unique());
             Self { name, declaration, index, wiring, is_added, state, shows_more: Arc::default(), claimed }
         })
-    }
-
-    pub(super) fn name(&self) -> &str {
-        &self.name
-    }
-
-    pub(super) fn declaration(&self) -> &dyn SourceDeclaration {
-        &*self.declaration
-    }
-
-    pub(super) fn index(&self) -> SourceIndex {
-        self.index
-    }
-
-    pub(super) const fn is_added(&self) -> bool {
-        self.is_added
-    }
-
-    pub(super) fn wiring(&self) -> &Wiring {
-        &self.wiring
     }
 
     /// From now on the end of the primary releases its claims. Returns false if the primary is gone.

@@ -124,7 +124,7 @@ impl<'c> Target<'c> {
         }
         let mut sources = run.sources.of_object(of, object, run.key);
         let (first, further) = (sources.next(), sources.next());
-        match (Some(run.primaries).filter(|primaries| primaries.of() == of), first) {
+        match (Some(run.primaries).filter(|primaries| primaries.of == of), first) {
             (Some(primaries), source) => {
                 let key = key_of(primaries.resource_type())?;
                 let is_own_primary = key == *run.key;

@@ -56,29 +56,29 @@ impl AnyNode {
     /// needs it.
     pub(in crate::workflow) fn has_to_be_found(&self) -> bool {
         let reads = self.dependent.capabilities() == Capabilities::READ_ONLY;
-        reads && !self.terms.optional && !self.dependent.is_several()
+        reads && !self.terms.optional && !self.dependent.declaration().several
     }
 
     /// Whether it is ready even if there is nothing: it is only read, and may be missing, or is any number of objects.
     pub(in crate::workflow) fn may_lack(&self) -> bool {
         let reads = self.dependent.capabilities() == Capabilities::READ_ONLY;
-        reads && (self.terms.optional || self.dependent.is_several())
+        reads && (self.terms.optional || self.dependent.declaration().several)
     }
 
     /// Whether its dependent may hold it.
     pub(in crate::workflow) fn may_be_held(&self) -> bool {
-        self.dependent.judged().is_some_and(|judged| judged.holds)
+        self.dependent.declaration().judged.is_some_and(|judged| judged.holds)
     }
 
     /// Whether its dependent's wish is computed. `in_order`: all its dependencies are ready.
     pub(in crate::workflow) fn is_wish_asked(&self, in_order: bool) -> bool {
-        self.dependent.judged().is_some_and(|judged| in_order || judged.before_order)
+        self.dependent.declaration().judged.is_some_and(|judged| in_order || judged.before_order)
     }
 
     /// The conditions as text, as in `only if exposed`, `optional` if its type says that it may want nothing, and `without owner`
     /// if the operator itself deletes its objects.
     pub(in crate::workflow) fn conditions(&self) -> Vec<String> {
-        let says_so = self.dependent.judged().is_some_and(|judged| judged.optional);
+        let says_so = self.dependent.declaration().judged.is_some_and(|judged| judged.optional);
         let is_optional = says_so && !self.words.contains_key(&ConditionKind::OnlyIf);
         let declaration = self.dependent.declaration();
         let is_unowned = declaration.objects.is_some() && declaration.outside.is_none();

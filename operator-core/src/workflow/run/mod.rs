@@ -45,7 +45,7 @@ use crate::{
     observe::Observation,
     reconciler::{AnyContext, AnyGiven, ManagedWorkflow, Parted, Unfinished, Wants},
     resource::{AnyObject, ObjectKey, ResourceType, label_value},
-    results::{Grouped, NodeKey, NodeState, ReconcileResult, Secondary, WorkflowError, WorkflowResult},
+    results::{Grouped, NodeKey, NodeState, Secondary, WorkflowError, WorkflowResult},
 };
 
 use part::{OUTSIDE, Only};
@@ -126,7 +126,7 @@ impl Course<'_> {
             let keeper = plan.kept_for(node).map(|of| (of, records.get(of.by).reason == OUTSIDE));
             let mut record = records.get(node);
             let state = state_of(fate, &record, blocking.as_deref(), graph, || self.run.now());
-            let leaves = record.reconciled.as_ref().is_some_and(ReconcileResult::leaves);
+            let leaves = record.reconciled.as_ref().is_some_and(|result| result.leaves);
             let kept = keeper
                 .filter(|_| leaves)
                 .map(|(of, is_outside)| kept_for(graph.name(of.by), of.because, is_outside));
@@ -303,7 +303,7 @@ impl WorkflowRun<'_> {
             record.reconciled.is_some() || only_reads && record.removes.is_some()
         };
         let all = self.given.context.reads(is_asked);
-        let leaves = |node| records.get(node).reconciled.as_ref().is_some_and(ReconcileResult::leaves);
+        let leaves = |node| records.get(node).reconciled.as_ref().is_some_and(|result| result.leaves);
         if !graph.nodes().any(|node| plan.is_out(node) || leaves(node)) {
             return Vec::new();
         }

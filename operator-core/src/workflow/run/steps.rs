@@ -16,8 +16,8 @@ use crate::{
     reconciler::BoxError,
     resource::{ObjectKey, ResourceType},
     results::{
-        ConditionKind, Leaving, Panicked, ReconcileResult, Secondary, Verdict, WantCode,
-        dependent_error::undecided, failure_kind::awaited,
+        ConditionKind, Leaving, Panicked, Secondary, Verdict, WantCode, dependent_error::undecided,
+        failure_kind::awaited,
     },
     workflow::{
         Cluster, NodeId,
@@ -97,7 +97,7 @@ impl WorkflowRun<'_> {
             Step::Check(_) => Reply::Checked,
             Step::Judge(_) => Reply::Judged,
             Step::Sweep(_) => {
-                let leaves = record.reconciled.as_ref().is_some_and(ReconcileResult::leaves);
+                let leaves = record.reconciled.as_ref().is_some_and(|result| result.leaves);
                 return (!leaves).then_some(Reply::Swept(Swept::Done));
             }
             // What a sibling may still make is read once nothing else can be done.
@@ -198,7 +198,7 @@ impl WorkflowRun<'_> {
     async fn sweep(&self, node: &AnyNode, record: &Mutex<NodeRecord>) -> Result<Swept, BoxError> {
         let call = node.dependent.sweep(self.given);
         let removed = self.called(Part::Dependent, record, call).await?;
-        let keeps = removed.leaves();
+        let keeps = removed.leaves;
         let mut record = record.lock();
         let all = record.reconciled.get_or_insert_default();
         all.add(removed);
@@ -218,7 +218,7 @@ impl WorkflowRun<'_> {
             Err(error) => return unless_undecided(record, error),
         };
         let (nothing, complete) = (reconciled.operations().is_empty(), reconciled.check());
-        let is_unknown = reconciled.is_unknown();
+        let is_unknown = reconciled.is_unknown;
         let halted = reconciled.progress().filter(|progress| !progress.is_whole);
         let halted = halted.map(|progress| progress.told.clone());
         let lacking = reconciled.lacking().cloned();
