@@ -12,13 +12,13 @@ use crate::{
 /// A custom event source triggers primaries with this. Cheap to clone. JOSDK: `EventHandler`.
 #[derive(Clone)]
 pub struct SourceEvents {
-    name: Arc<str>,
-    index: SourceIndex,
-    controller: Arc<str>,
+    pub(super) name: Arc<str>,
+    pub(super) index: SourceIndex,
+    pub(super) controller: Arc<str>,
     primaries: Arc<dyn Primaries>,
     environment: Environment,
-    observers: Observers,
-    sink: Arc<dyn EventSink>,
+    pub(super) observers: Observers,
+    pub(super) sink: Arc<dyn EventSink>,
 }
 
 impl SourceEvents {
@@ -37,9 +37,13 @@ impl SourceEvents {
     /// Triggers a reconcile of a primary. Several calls before its next run cause one run; a primary that doesn't exist
     /// is ignored. Never blocks.
     pub fn wake(&self, primary: &ObjectKey) {
-        let (controller, source, action) = (&*self.controller, &*self.name, Action::Updated);
-        self.observers.observe(&Observation::EventReceived { controller, source, key: primary, action });
+        self.received(primary, Action::Updated);
         self.sink.related_changed(primary, Cause::Source(self.index));
+    }
+
+    pub(super) fn received(&self, key: &ObjectKey, action: Action) {
+        let (controller, source) = (&*self.controller, &*self.name);
+        self.observers.observe(&Observation::EventReceived { controller, source, key, action });
     }
 
     /// Triggers a reconcile of all primaries that are known at this moment.

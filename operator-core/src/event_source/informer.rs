@@ -355,21 +355,16 @@ impl SourceDeclaration for Declared {
         let mut indexers = plan.view.opens(self.secondaries.indexers.clone());
         indexers.insert(OWNER_INDEX.to_owned(), owner_indexer(&wiring.marks));
         let events = Arc::new(SecondaryEvents {
-            name: self.name(),
-            index,
-            controller: Arc::clone(&wiring.controller),
+            to: wiring.events(index, &self.name()),
             primary_type: wiring.primary_type.clone(),
             view: Arc::clone(&plan.view),
             relation: Relation::new(
                 self.mapper.clone().or_else(|| self.remote.as_ref().map(RemoteCluster::mapper)),
                 self.references.clone(),
             ),
-            primaries: Arc::clone(&wiring.primaries),
             named: Arc::clone(&wiring.named),
             kind: resource_type.clone(),
             filters: self.filters.clone(),
-            observers: wiring.observers.clone(),
-            sink: Arc::clone(&wiring.sink),
         });
         let informer = Informer::new(plan, Arc::clone(&events) as Arc<dyn ChangeHandler>, indexers);
         wiring.fill(&informer);

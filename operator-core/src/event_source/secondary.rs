@@ -2,13 +2,13 @@
 
 use std::{collections::BTreeSet, fmt, sync::Arc};
 
-use super::{EventSink, Filters, NamedKeys, Primaries, RustType, relation::Relation};
+use super::{Filters, NamedKeys, RustType, SourceEvents, relation::Relation};
 use crate::{
     cache::{
         Answer, AnyWrite, Change, ChangeHandler, ChangeKind, Informer, ResourceCache, TextObject, Unopened,
         View,
     },
-    observe::{Cause, Observation, Observers, SourceHealth, SourceIndex},
+    observe::{Cause, Observation, SourceHealth, SourceIndex},
     resource::{AnyObject, KubeObject, Object, ObjectKey, ResourceType, is_owned_by},
 };
 
@@ -92,7 +92,7 @@ pub(crate) enum Shows {
     Parts,
 }
 
-debug_of!(AnySecondary: "SecondarySource", |it| name: it.events.name);
+debug_of!(AnySecondary: "SecondarySource", |it| name: it.events.to.name);
 
 impl AnySecondary {
     /// Distinguishes it from all others.
@@ -102,7 +102,7 @@ impl AnySecondary {
 
     /// The position within the controller, as the causes of runs have it.
     pub(crate) fn index(&self) -> SourceIndex {
-        self.events.index
+        self.events.to.index
     }
 
     /// The objects that belong to `primary`, in the order of their keys.
@@ -115,7 +115,7 @@ impl AnySecondary {
 
     /// The keys of the objects that belong to `primary`, in their order; some may not exist.
     pub(crate) fn keys_of(&self, primary: &ObjectKey) -> Vec<ObjectKey> {
-        self.events.relation.secondaries_of(primary, &*self.events.primaries)
+        self.events.relation.secondaries_of(primary, self.events.to.primaries())
     }
 
     /// The object with that key, whichever primary it belongs to.
@@ -143,7 +143,7 @@ impl AnySecondary {
     }
 
     pub(crate) fn name(&self) -> &str {
-        &self.events.name
+        &self.events.to.name
     }
 
     /// Announces one of the operator's own writes, made by the run of `writer`: its echo triggers no primary, because
@@ -169,7 +169,14 @@ impl AnySecondary {
         // An object that is not held in full exists nevertheless.
         let not_held = || self.informer.contains(key).then(|| Arc::clone(change.object()));
         let newest = || self.informer.kept(key).or_else(not_held);
-        events.relation.written(key, change, &events.view, &events.primary_type, &*events.primaries, newest)
+        events.relation.written(
+            key,
+            change,
+            &events.view,
+            &events.primary_type,
+            events.to.primaries(),
+            newest,
+        )
     }
 }
 
@@ -203,7 +210,7 @@ impl SecondaryWrite<'_> {
         }
         others.extend(events.named.primaries_of(&events.kind, &key));
         for primary in others.iter().filter(|primary| *primary != self.writer) {
-            events.sink.related_changed(primary, Cause::Source(events.index));
+            events.to.sink.related_changed(primary, Cause::Source(events.to.index));
         }
         object
     }
@@ -211,18 +218,13 @@ impl SecondaryWrite<'_> {
 
 /// Turns changes of secondaries into events of primaries.
 pub(super) struct SecondaryEvents {
-    pub(super) name: String,
-    pub(super) index: SourceIndex,
-    pub(super) controller: Arc<str>,
+    pub(super) to: SourceEvents,
     pub(super) primary_type: ResourceType,
     pub(super) view: Arc<View>,
     pub(super) relation: Relation,
-    pub(super) primaries: Arc<dyn Primaries>,
     pub(super) named: Arc<NamedKeys>,
     pub(super) kind: ResourceType,
     pub(super) filters: Filters<dyn Object>,
-    pub(super) observers: Observers,
-    pub(super) sink: Arc<dyn EventSink>,
 }
 
 impl SecondaryEvents {
@@ -235,7 +237,8 @@ impl SecondaryEvents {
 impl ChangeHandler for SecondaryEvents {
     fn on_change(&self, change: Change) {
         let Change { key, kind } = change;
-        let mut woken = self.relation.changed(&key, &kind, &self.view, &self.primary_type, &*self.primaries);
+        let mut woken =
+            self.relation.changed(&key, &kind, &self.view, &self.primary_type, self.to.primaries());
         // Filters are about the objects that belong to primaries.
         let named = self.named.primaries_of(&self.kind, &key);
         if !self.filters.accepts_kept(&kind, &self.view) {
@@ -245,12 +248,12 @@ impl ChangeHandler for SecondaryEvents {
             woken.clear();
         }
         woken.extend(named);
-        let (controller, source, action) = (&*self.controller, &*self.name, kind.action());
-        self.observers.observe(&Observation::EventReceived { controller, source, key: &key, action });
+        self.to.received(&key, kind.action());
         for primary in woken {
             let owned_gone = matches!(kind, ChangeKind::Deleted { .. }) && self.owns(&primary, kind.object());
-            let cause = if owned_gone { Cause::OwnedGone(self.index) } else { Cause::Source(self.index) };
-            self.sink.related_changed(&primary, cause);
+            let index = self.to.index;
+            let cause = if owned_gone { Cause::OwnedGone(index) } else { Cause::Source(index) };
+            self.to.sink.related_changed(&primary, cause);
         }
     }
 
@@ -264,8 +267,7 @@ impl ChangeHandler for SecondaryEvents {
     }
 
     fn on_health(&self, health: &SourceHealth) {
-        let (controller, source) = (&*self.controller, &*self.name);
-        self.observers.observe(&Observation::SourceHealth { controller, source, health });
+        self.to.report(health);
     }
 
     fn leftovers(&self, exists: &dyn Fn(&ObjectKey) -> bool) -> usize {
@@ -273,12 +275,12 @@ impl ChangeHandler for SecondaryEvents {
     }
 
     fn on_undecodable_objects(&self, objects: usize) {
-        let (controller, source) = (&*self.controller, &*self.name);
-        self.observers.observe(&Observation::UndecodableObjects { controller, source, objects });
+        let (controller, source) = (&*self.to.controller, &*self.to.name);
+        self.to.observers.observe(&Observation::UndecodableObjects { controller, source, objects });
     }
 
     fn on_silent_watch(&self) {
-        let (controller, source) = (&*self.controller, &*self.name);
-        self.observers.observe(&Observation::WatchReplaced { controller, source });
+        let (controller, source) = (&*self.to.controller, &*self.to.name);
+        self.to.observers.observe(&Observation::WatchReplaced { controller, source });
     }
 }
