@@ -347,7 +347,7 @@ impl SourceDeclaration for Declared {
             annotations: mapping.keys().map(str::to_owned).collect(),
             ..settings.clone()
         };
-        let resource_type = settings.resource_type.clone();
+        let kind = settings.resource_type.clone();
         let plan = InformerPlan {
             client: RemoteCluster::client_for(self.remote.as_ref(), wiring),
             ..self.secondaries.plan(settings, self.marked, wiring)
@@ -363,7 +363,7 @@ impl SourceDeclaration for Declared {
                 self.references.clone(),
             ),
             named: Arc::clone(&wiring.named),
-            kind: resource_type.clone(),
+            kind,
             filters: self.filters.clone(),
         });
         let informer = Informer::new(plan, Arc::clone(&events) as Arc<dyn ChangeHandler>, indexers);
@@ -375,14 +375,7 @@ impl SourceDeclaration for Declared {
             true => Shows::All,
         };
         let identity = Arc::default();
-        sources.add_secondary(Arc::new(AnySecondary {
-            of: *of,
-            informer,
-            events,
-            resource_type,
-            shows,
-            identity,
-        }));
+        sources.add_secondary(Arc::new(AnySecondary { of: *of, informer, events, shows, identity }));
     }
 }
 

@@ -92,14 +92,13 @@ pub(crate) struct PrimarySource {
     /// The Rust type of the primaries.
     pub(crate) of: RustType,
     informer: Informer,
-    resource_type: ResourceType,
     scopes: Arc<PrimaryScopes>,
     /// Whether it follows only primaries that selectors match: it doesn't see changes of all others, and one that it doesn't
     /// show any more may still exist.
     pub(crate) selects: bool,
 }
 
-debug_of!(PrimarySource: "PrimarySource", |it| type: it.resource_type);
+debug_of!(PrimarySource: "PrimarySource", |it| type: it.resource_type());
 
 impl PrimarySource {
     /// Builds the source; it does nothing until it runs.
@@ -135,8 +134,7 @@ impl PrimarySource {
         });
         let informer = Informer::new(plan, events, indexers);
         wiring.fill(&informer);
-        let resource_type = wiring.primary_type.clone();
-        Self { of: primaries.of, informer, resource_type, scopes: Arc::clone(&wiring.scopes), selects }
+        Self { of: primaries.of, informer, scopes: Arc::clone(&wiring.scopes), selects }
     }
 
     /// Everything that is known about the primaries.
@@ -148,7 +146,7 @@ impl PrimarySource {
     /// The type of the primaries.
     #[must_use]
     pub(crate) fn resource_type(&self) -> &ResourceType {
-        &self.resource_type
+        self.informer.resource_type()
     }
 }
 

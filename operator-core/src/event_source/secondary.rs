@@ -73,7 +73,6 @@ pub(crate) struct AnySecondary {
     pub(super) of: RustType,
     pub(super) informer: Informer,
     pub(super) events: Arc<SecondaryEvents>,
-    pub(super) resource_type: ResourceType,
     pub(crate) shows: Shows,
     /// Distinguishes it from all others.
     pub(super) identity: Arc<()>,
@@ -139,7 +138,7 @@ impl AnySecondary {
     }
 
     pub(crate) fn resource_type(&self) -> &ResourceType {
-        &self.resource_type
+        self.informer.resource_type()
     }
 
     pub(crate) fn name(&self) -> &str {

@@ -8,7 +8,7 @@ use serde_json::Value;
 use super::{DependentError, Operation};
 use crate::{
     error::BoxError,
-    resource::{AnyObject, KubeObject, ObjectKey, ResourceType, ResourceVersion},
+    resource::{AnyObject, KubeObject, ObjectKey, ResourceType},
     status::kstatus::Kstatus,
 };
 
@@ -30,13 +30,13 @@ impl Held {
     /// Whether this is a newer state than the other one, which was read or written earlier. An object's version shows
     /// this; without a comparable version, it isn't newer, as it may be from before a write.
     fn is_newer_than(&self, other: &Self) -> bool {
-        let version =
-            |object: &AnyObject| object.meta().resource_version.as_deref().and_then(ResourceVersion::parse);
         match (self, other) {
-            (Self::Object(new), Self::Object(old)) => match (version(new), version(old)) {
-                (Some(new), Some(old)) => new > old,
-                _ => false,
-            },
+            (Self::Object(new), Self::Object(old)) => {
+                match (new.resource_version(), old.resource_version()) {
+                    (Some(new), Some(old)) => new > old,
+                    _ => false,
+                }
+            }
             _ => true,
         }
     }
