@@ -2,7 +2,7 @@
 
 use std::{future::Future, panic, sync::Arc};
 
-use super::{EventSink, EventSource, Primaries, Wiring};
+use super::{EventSink, EventSource, Primaries};
 use crate::{
     environment::{Environment, fenced_future},
     observe::{Action, Cause, Observation, Observers, SourceHealth, SourceIndex},
@@ -15,25 +15,13 @@ pub struct SourceEvents {
     pub(super) name: Arc<str>,
     pub(super) index: SourceIndex,
     pub(super) controller: Arc<str>,
-    primaries: Arc<dyn Primaries>,
-    environment: Environment,
+    pub(super) primaries: Arc<dyn Primaries>,
+    pub(super) environment: Environment,
     pub(super) observers: Observers,
     pub(super) sink: Arc<dyn EventSink>,
 }
 
 impl SourceEvents {
-    pub(super) fn new(wiring: &Wiring, index: SourceIndex, name: &str) -> Self {
-        Self {
-            name: Arc::from(name),
-            index,
-            controller: Arc::clone(&wiring.controller),
-            primaries: Arc::clone(&wiring.primaries),
-            environment: wiring.environment.clone(),
-            observers: wiring.observers.clone(),
-            sink: Arc::clone(&wiring.sink),
-        }
-    }
-
     /// Triggers a reconcile of a primary. Several calls before its next run cause one run; a primary that doesn't exist
     /// is ignored. Never blocks.
     pub fn wake(&self, primary: &ObjectKey) {

@@ -85,7 +85,8 @@ impl<'c> ResourceOperations<'c> {
     /// # Errors
     /// See [`ResourceOperations`].
     pub async fn server_side_apply<K: KubeObject>(&self, desired: &K) -> Result<Applied<K>, Error> {
-        Ok(Applied::new(self.apply(RustType::of::<K>(), desired, Part::Object).await?))
+        let state = self.apply(RustType::of::<K>(), desired, Part::Object).await?;
+        Ok(Applied { state, kind: PhantomData })
     }
 
     /// The same for the status: the fields of `desired`'s status become the manager's. A list of conditions is mostly one field:
@@ -454,10 +455,6 @@ enum AppliedState {
 }
 
 impl<K: KubeObject> Applied<K> {
-    fn new(state: AppliedState) -> Self {
-        Self { state, kind: PhantomData }
-    }
-
     /// The object as it is now: with what the server and others have written.
     ///
     /// # Errors

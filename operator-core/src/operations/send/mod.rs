@@ -14,7 +14,7 @@ pub(super) mod body;
 pub(super) mod intent;
 pub(super) mod request;
 
-use std::sync::Arc;
+use std::sync::{Arc, OnceLock};
 
 use futures::{FutureExt, future::BoxFuture};
 use kube::{Api, api::ListParams, core::DynamicObject};
@@ -278,8 +278,8 @@ impl<'c> Target<'c> {
     where
         'c: 'w,
     {
-        let keeps_words = !self.informer().is_checked();
-        Seen::new(kept, part, &self.run.writer.field_manager, desired, keeps_words)
+        let (manager, taken) = (&*self.run.writer.field_manager, OnceLock::new());
+        Seen { kept, part, manager, desired, taken, keeps_words: !self.informer().is_checked() }
     }
 
     fn is_same(&self, object: &dyn Object) -> bool {
