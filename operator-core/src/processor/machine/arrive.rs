@@ -17,7 +17,7 @@ impl Machine {
         let Some(record) = self.records.get_mut(&key) else {
             let mut record = Record::new(uid, self.next_arrival);
             self.next_arrival += 1;
-            self.core.effects.push(Effect::Added { key: key.clone() });
+            self.core.effects.push(Effect::Added(key.clone()));
             self.core.note(&key, &mut record, cause);
             self.records.insert(key, record);
             return;
@@ -42,8 +42,8 @@ impl Machine {
                 fresh.state = RunState::Running(InFlight { superseded: true, ..flight });
             }
             *record = fresh;
-            self.core.effects.push(Effect::Forgotten { key: key.clone() });
-            self.core.effects.push(Effect::Added { key: key.clone() });
+            self.core.effects.push(Effect::Forgotten(key.clone()));
+            self.core.effects.push(Effect::Added(key.clone()));
         } else {
             // Others still hold an object that we have released; changes of their finalizers don't concern us.
             if record.phase == Phase::AwaitingDelete && deleting {
@@ -105,7 +105,7 @@ impl Machine {
         }
         self.core.leave(&key, record);
         self.records.remove(&key);
-        self.core.effects.push(Effect::Forgotten { key });
+        self.core.effects.push(Effect::Forgotten(key));
     }
 
     /// Something a primary depends on has changed.

@@ -119,7 +119,7 @@ impl Core {
             RunState::Waiting(timer) => self.timers.cancel(timer),
             RunState::Queued(ticket) => {
                 self.ready.remove(ticket);
-                self.effects.push(Effect::Withdrawn { key: key.clone() });
+                self.effects.push(Effect::Withdrawn(key.clone()));
             }
         }
         record.state = RunState::Idle;

@@ -29,7 +29,7 @@ impl Machine {
         record.state = RunState::Idle;
         if record.phase == Phase::Deleted {
             self.records.remove(&key);
-            core.effects.push(Effect::Forgotten { key });
+            core.effects.push(Effect::Forgotten(key));
             return;
         }
         if flight.superseded {
@@ -68,14 +68,14 @@ impl Machine {
     fn end(&mut self, key: &ObjectKey) {
         let Some(record) = self.records.get_mut(key) else { return };
         self.core.leave(key, record);
-        self.core.effects.push(Effect::Forgotten { key: key.clone() });
+        self.core.effects.push(Effect::Forgotten(key.clone()));
         let Some(Successor { uid, arrival, pending }) = record.end.take().and_then(|end| end.successor)
         else {
             self.records.remove(key);
             return;
         };
         *record = Record { pending, ..Record::new(uid, arrival) };
-        self.core.effects.push(Effect::Added { key: key.clone() });
+        self.core.effects.push(Effect::Added(key.clone()));
         self.core.submit(key, record);
     }
 }
@@ -131,7 +131,7 @@ impl Core {
             self.wait_for_last_resort(key, record, again.or(record.reschedule));
             if kind == FailureKind::Retryable {
                 record.retry_status = RetryStatus::Exhausted;
-                self.effects.push(Effect::RetriesExhausted { key: key.clone() });
+                self.effects.push(Effect::RetriesExhausted(key.clone()));
             }
         } else {
             if kind == FailureKind::Retryable {

@@ -127,16 +127,16 @@ impl ProcessorTask {
         let tell = |of: Observation<'_>| self.observers.observe(&of);
         for effect in self.effects.drain(..) {
             match effect {
-                Effect::Added { key } => tell(Observation::PrimaryAdded { controller, key: &key }),
-                Effect::Forgotten { key } => tell(Observation::PrimaryGone { controller, key: &key }),
+                Effect::Added(key) => tell(Observation::PrimaryAdded { controller, key: &key }),
+                Effect::Forgotten(key) => tell(Observation::PrimaryGone { controller, key: &key }),
                 Effect::Submitted { key, attempt } => {
                     tell(Observation::RunSubmitted { controller, key: &key, attempt })
                 }
-                Effect::Withdrawn { key } => tell(Observation::RunWithdrawn { controller, key: &key }),
+                Effect::Withdrawn(key) => tell(Observation::RunWithdrawn { controller, key: &key }),
                 Effect::RetryScheduled { key, attempt, after } => {
                     tell(Observation::RetryScheduled { controller, key: &key, attempt, after })
                 }
-                Effect::RetriesExhausted { key } => {
+                Effect::RetriesExhausted(key) => {
                     tracing::error!(
                         controller, %key,
                         "no retry is left; the next event or the maximum interval leads to the next run"
