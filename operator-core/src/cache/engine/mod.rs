@@ -81,7 +81,7 @@ impl EngineState {
 }
 
 /// The state of one list-watch.
-#[derive(Debug)]
+#[derive(Debug, Default)]
 struct WatchState {
     /// A list is being processed: the objects that it has shown so far.
     listing: Option<Listing>,
@@ -89,12 +89,6 @@ struct WatchState {
     /// own objects are checked.
     stored: Option<BTreeSet<ObjectKey>>,
     health: SourceHealth,
-}
-
-impl Default for WatchState {
-    fn default() -> Self {
-        Self { listing: None, stored: None, health: SourceHealth::Syncing }
-    }
 }
 
 /// What a list has shown so far.

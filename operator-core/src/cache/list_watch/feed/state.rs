@@ -16,6 +16,7 @@ use crate::{
 const TOLD_AT_A_TIME: usize = if cfg!(test) { 1 } else { 32 };
 
 /// Everything under a feed's lock.
+#[derive(Default)]
 pub(in crate::cache) struct FeedState {
     /// In the order in which they joined.
     seats: BTreeMap<u64, Seat>,
@@ -62,18 +63,7 @@ const fn applied(event: &WatchEvent) -> Option<&Decoded> {
 
 impl FeedState {
     pub(super) fn new(is_shared: bool) -> Self {
-        Self {
-            seats: BTreeMap::new(),
-            next: 0,
-            joining: BTreeMap::new(),
-            objects: is_shared.then(BTreeMap::new),
-            listing: None,
-            version: None,
-            blind: false,
-            is_open: false,
-            health: SourceHealth::Syncing,
-            generation: 0,
-        }
+        Self { objects: is_shared.then(BTreeMap::new), ..Self::default() }
     }
 
     /// Changes whenever everything that was known is forgotten.
