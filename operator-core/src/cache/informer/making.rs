@@ -48,7 +48,7 @@ impl Informer {
         let only = bounds.as_ref().and_then(|bounds| bounds.only.clone());
         let store: Box<dyn ItemStore> = match bounds {
             Some(bounds) => Box::new(BoundedStore::new(bounds)),
-            None => Box::new(FullStore::new()),
+            None => Box::new(FullStore::default()),
         };
         let settings =
             InformerSettings { scope: settings.scope.in_place(client.default_namespace()), ..settings };

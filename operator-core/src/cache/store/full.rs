@@ -9,13 +9,8 @@ use crate::{cache::text::TextObject, resource::ObjectKey};
 use super::ItemStore;
 
 /// Keeps everything.
+#[derive(Default)]
 pub(in crate::cache) struct FullStore(DashMap<ObjectKey, Arc<TextObject>>);
-
-impl FullStore {
-    pub(in crate::cache) fn new() -> Self {
-        Self(DashMap::new())
-    }
-}
 
 /// All known objects are held, so none is read from the server.
 impl ItemStore for FullStore {

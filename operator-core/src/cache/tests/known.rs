@@ -24,7 +24,7 @@ pub(in crate::cache) struct TestEngine<K: KubeObject> {
 
 impl<K: KubeObject> TestEngine<K> {
     pub(in crate::cache) fn new(config: &TestConfig<K>, handler: Arc<dyn ChangeHandler>) -> Self {
-        Self::with_store(config, handler, Box::new(FullStore::new()))
+        Self::with_store(config, handler, Box::new(FullStore::default()))
     }
 
     pub(in crate::cache) fn with_store(

@@ -71,11 +71,7 @@ impl OfPrimary<'_> {
     fn writer<'d>(&'d self, desired: &'d dyn Object) -> Result<DependentWriter<'d>, Error> {
         let operations = self.asked.context.resource_operations().event_source(&self.managed.source.name);
         let mark = self.notes_what_is_applied().then(|| self.marks.of.names().mark());
-        Ok(operations
-            .dependent(self.managed.of, desired)?
-            .of_node(self.asked.node)
-            .noting_in(mark)
-            .leaving(self.left))
+        Ok(operations.dependent(self.managed.of, desired, self.asked.node, mark, self.left)?)
     }
 
     /// Whether the server would create the object, as far as a request shows that creates nothing.
