@@ -145,7 +145,7 @@ impl OfPrimary<'_> {
     /// Whether the node's objects are applied: as the node declares, or else as the operator does.
     fn applies(&self) -> bool {
         let Managed { rules, kind, .. } = self.managed;
-        rules.use_ssa.unwrap_or_else(|| self.asked.context.shared().workflows.applies(kind))
+        rules.use_ssa.unwrap_or_else(|| self.asked.context.shared().workflows.applying.applies(kind))
     }
 
     /// The object known under that key, whatever its owner.
