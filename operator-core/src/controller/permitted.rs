@@ -26,18 +26,14 @@ use crate::{
 #[derive(Clone, Debug)]
 pub(crate) struct Places {
     free: Arc<Semaphore>,
-    all: usize,
+    /// The number of places.
+    pub(super) all: usize,
 }
 
 impl Places {
     pub(crate) fn new(all: usize) -> Self {
         let all = all.clamp(1, Semaphore::MAX_PERMITS);
         Self { free: Arc::new(Semaphore::new(all)), all }
-    }
-
-    /// The number of places.
-    pub(super) fn all(&self) -> usize {
-        self.all
     }
 
     /// No run starts from now on.

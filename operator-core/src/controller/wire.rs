@@ -96,7 +96,7 @@ impl Controller {
         let mut config = self.settings.machine.clone();
         config.spread = self.settings.spread.unwrap_or(parts.spread);
         if let Some(places) = &parts.places {
-            config.max_concurrent = config.max_concurrent.min(places.all());
+            config.max_concurrent = config.max_concurrent.min(places.all);
         }
         let never_retries = config.retry.is_last(&config.retry.begin());
         let (name, environment) = (Arc::clone(&self.name), parts.environment.clone());

@@ -58,7 +58,7 @@ impl Dispatcher {
                     Done::Reconciled { reschedule } => {
                         let again = context.findings().status_is_incomplete.then_some(TRIED_AGAIN_AFTER);
                         // The status function may have asked for another run.
-                        let asked = context.remembered().lock().again_after();
+                        let asked = context.remembered().lock().again_in;
                         let again = again.into_iter().chain(asked).min();
                         Outcome::Success { reschedule: Reschedule::earlier(reschedule, again) }
                     }
@@ -80,7 +80,7 @@ impl Dispatcher {
             pause::says_so(context, false);
             let error = self.told(&failure, context);
             // What conditions have asked for is done by a retry; the status function knows of the failure.
-            context.remembered().lock().forget_again_in();
+            context.remembered().lock().again_in = None;
             if let Err(unsaid) = self.write_status(Some(error), context).await {
                 if context.findings().primary_is_gone {
                     return gone(report);
@@ -90,7 +90,7 @@ impl Dispatcher {
                 failure.kind = of_several([failure.kind, unsaid.kind]);
                 failure.panicked |= unsaid.panicked;
             }
-            again = context.remembered().lock().again_after();
+            again = context.remembered().lock().again_in;
         }
         report.failed(&failure);
         Outcome::Failed { kind: failure.kind, not_before: context.findings().not_before, again }

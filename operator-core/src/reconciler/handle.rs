@@ -103,7 +103,7 @@ pub(crate) struct Remembered {
     /// The workflows whose clean-up isn't done, including those that user code calls itself, with their errors.
     unfinished: BTreeMap<u64, Option<WorkflowError>>,
     /// When something that isn't done or met has to be looked at again, at the latest.
-    again_in: Option<Duration>,
+    pub(crate) again_in: Option<Duration>,
     /// For what a step of the reconciler waits.
     awaited: Option<Awaited>,
     /// The conditions of its steps.
@@ -174,11 +174,6 @@ impl Remembered {
         self.again_in = Some(self.again_in.map_or(delay, |known| known.min(delay)));
     }
 
-    /// Forgets when to run again.
-    pub(crate) fn forget_again_in(&mut self) {
-        self.again_in = None;
-    }
-
     /// Records that a step of the reconciler waits.
     pub(crate) fn note_awaited(&mut self, awaited: Awaited) {
         self.note_again_in(awaited.after);
@@ -203,11 +198,6 @@ impl Remembered {
             Some(error) => Err(error.clone()),
             None => Ok(self.unfinished.is_empty()),
         }
-    }
-
-    /// When to run again, at the latest.
-    pub(crate) fn again_after(&self) -> Option<Duration> {
-        self.again_in
     }
 }
 

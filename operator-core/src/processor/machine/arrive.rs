@@ -152,7 +152,7 @@ impl Machine {
 
     /// Fires all timers that are due.
     pub(super) fn fire(&mut self) {
-        let mark = self.core.timers.mark();
+        let mark = self.core.timers.next;
         while let Some(key) = self.core.timers.pop_due(self.core.now, mark) {
             let Some(record) = self.records.get_mut(&key) else { continue };
             let RunState::Waiting(timer) = record.state else { continue };
