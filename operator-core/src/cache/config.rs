@@ -96,4 +96,13 @@ impl InformerSettings {
             is_asked: false,
         }
     }
+
+    /// The selectors, as text.
+    pub(super) fn selector(&self) -> Option<String> {
+        let labels = self.label_selector.as_ref().map(|labels| format!("labels {labels}"));
+        let fields = self.field_selector.as_ref().map(|fields| format!("fields {fields}"));
+        let shard = self.shard.as_ref().map(|shard| format!("shard {shard}"));
+        let all: Vec<String> = [labels, fields, shard].into_iter().flatten().collect();
+        (!all.is_empty()).then(|| all.join(", "))
+    }
 }

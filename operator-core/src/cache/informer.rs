@@ -1,7 +1,7 @@
 //! Objects of one type, followed and readable. Compiled once for all types: it returns objects as they are kept.
 
 mod holding;
-pub(super) mod making;
+mod making;
 
 use std::{
     collections::BTreeMap,
@@ -201,7 +201,7 @@ impl Informer {
         for scope in engine.scopes.indexes() {
             let collection = self.collection(engine.scopes.namespace(scope).as_deref());
             let body = collection.list(None, false).ok().and_then(answer);
-            let page = body.and_then(|body| Page::parse(body, &collection.resource_type).ok());
+            let page = body.and_then(|body| Page::parse(body, &collection.settings.resource_type).ok());
             engine.list_started(scope);
             for item in page.iter().flat_map(Page::items) {
                 engine.listed(scope, engine.face.take(&item));
@@ -492,14 +492,14 @@ impl Informer {
     }
 
     fn collection(&self, namespace: Option<&str>) -> Collection {
-        Collection::new(&self.0.settings, self.0.client.clone(), namespace)
+        Collection::new(self.0.settings.clone(), self.0.client.clone(), namespace)
     }
 
     /// The same for reads of the content of objects.
     fn contents(&self, namespace: Option<&str>) -> Collection {
         let metadata_only = self.0.settings.metadata_only && self.0.only.is_none();
         let settings = InformerSettings { metadata_only, ..self.0.settings.clone() };
-        Collection::new(&settings, self.0.client.clone(), namespace)
+        Collection::new(settings, self.0.client.clone(), namespace)
     }
 }
 

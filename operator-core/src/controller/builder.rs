@@ -23,12 +23,6 @@ use crate::{
     workflow::IntoWorkflow,
 };
 
-/// The default number of runs of one controller that may be in progress at the same time.
-pub(super) const DEFAULT_MAX_CONCURRENT_RECONCILES: usize = 50;
-
-/// The default for the longest time between runs of a primary: ten hours.
-pub(super) const DEFAULT_MAX_RECONCILIATION_INTERVAL: Duration = Duration::from_secs(10 * 60 * 60);
-
 /// Declares a controller. JOSDK: `ControllerConfiguration`.
 ///
 /// Every setting has a default: the name is the reconciler's type name, all namespaces are watched, and failures are

@@ -14,7 +14,11 @@ use crate::{
     workflow::AnyWorkflow,
 };
 #[cfg(feature = "testing")]
-use crate::{reconciler::AnyContext, resource::ObjectKey, results::NodeKey};
+use crate::{
+    reconciler::{AnyContext, AnyGiven},
+    resource::ObjectKey,
+    results::NodeKey,
+};
 
 /// A declared controller, ready to be registered with an operator. JOSDK: `Controller`.
 pub struct Controller {
@@ -177,14 +181,14 @@ impl Controller {
     /// The name of a node of its workflow, and whether the node's objects have an owner reference.
     pub(crate) fn node(&self, key: &NodeKey) -> Option<(&str, bool)> {
         let dependent = self.settings.workflow.as_ref()?.dependent(key)?;
-        Some((dependent.name(), dependent.capabilities().is_garbage_collected()))
+        Some((dependent.name(), dependent.capabilities().garbage_collected))
     }
 
     /// The keys of the objects that a node of its workflow wants, if it can be asked before its turn.
     pub(crate) async fn keys_of(&self, key: &NodeKey, context: &Arc<AnyContext>) -> Vec<ObjectKey> {
         let dependent = self.settings.workflow.as_ref().and_then(|workflow| workflow.dependent(key));
         let (Some(dependent), Some(primary)) = (dependent, context.own_primary()) else { return Vec::new() };
-        dependent.keys(&primary, context).await
+        dependent.keys(AnyGiven { primary: &primary, context }).await
     }
 }
 

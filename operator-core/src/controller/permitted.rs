@@ -18,27 +18,22 @@ use futures::{FutureExt, future::BoxFuture};
 use tokio::sync::Semaphore;
 
 use crate::{
-    observe::{Observation, Observers},
-    processor::{Outcome, Run, RunExecutor},
-    resource::ObjectKey,
+    observe::Observers,
+    processor::{HandedOut, Outcome, Run, RunExecutor},
 };
 
 /// The places of all runs of an operator.
 #[derive(Clone, Debug)]
 pub(crate) struct Places {
     free: Arc<Semaphore>,
-    all: usize,
+    /// The number of places.
+    pub(super) all: usize,
 }
 
 impl Places {
     pub(crate) fn new(all: usize) -> Self {
         let all = all.clamp(1, Semaphore::MAX_PERMITS);
         Self { free: Arc::new(Semaphore::new(all)), all }
-    }
-
-    /// The number of places.
-    pub(super) fn all(&self) -> usize {
-        self.all
     }
 
     /// No run starts from now on.
@@ -58,40 +53,12 @@ pub(super) struct Permitted {
 impl RunExecutor for Permitted {
     fn execute(&self, run: Run) -> BoxFuture<'static, Outcome> {
         let (runs, free) = (Arc::clone(&self.runs), Arc::clone(&self.places.free));
-        let waiting = Waiting {
-            controller: Arc::clone(&self.controller),
-            observers: self.observers.clone(),
-            key: run.key.clone(),
-            starts: false,
-        };
+        let waiting = HandedOut::new(&run.key, &self.controller, self.observers.clone());
         async move {
             let Ok(_place) = free.acquire().await else { return Outcome::Abandoned };
             waiting.starts();
             runs.execute(run).await
         }
         .boxed()
-    }
-}
-
-/// Reports that a run no longer waits, if it is dropped without having started.
-struct Waiting {
-    controller: Arc<str>,
-    observers: Observers,
-    key: ObjectKey,
-    starts: bool,
-}
-
-impl Waiting {
-    fn starts(mut self) {
-        self.starts = true;
-    }
-}
-
-impl Drop for Waiting {
-    fn drop(&mut self) {
-        if !self.starts {
-            let (controller, key) = (&*self.controller, &self.key);
-            self.observers.observe(&Observation::RunWithdrawn { controller, key });
-        }
     }
 }

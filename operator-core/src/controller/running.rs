@@ -21,20 +21,19 @@ use futures::{
     future::{BoxFuture, join_all},
 };
 use parking_lot::Mutex;
-use tokio::task::JoinHandle;
+use tokio_util::task::AbortOnDropHandle;
 
 use crate::{
     cache,
-    client::Term,
-    environment::{Environment, Now},
+    environment::Now,
     event_source::{
-        ConditionalSources, Divisions, EventSource, HeldBack, Opening, Opens, Primaries, PrimaryScopes,
-        SourcePart, WatchScope, run_and_tell,
+        ConditionalSources, Divisions, EventSource, HeldBack, Opening, Opens, SourcePart, WatchScope, Wiring,
+        run_and_tell,
     },
     observe::{Observation, Observers, SourceHealth},
     operations::Recorder,
     processor::{Input, Processor, Snapshot},
-    resource::{ObjectKey, ResourceType},
+    resource::ObjectKey,
 };
 
 /// Sources have at least this time to be synced before a warning, or before a start fails, whatever was configured.
@@ -52,27 +51,18 @@ struct Tasks(Vec<Task>, Arc<ConditionalSources>, Option<Starting>);
 struct Starting {
     /// The number of its opening.
     opening: u64,
-    handle: JoinHandle<()>,
-}
-
-impl Drop for Starting {
-    fn drop(&mut self) {
-        self.handle.abort();
-    }
+    _handle: AbortOnDropHandle<()>,
 }
 
 #[derive(Debug)]
 struct Task {
     /// The part that doesn't work any more once the task has ended.
     serves: String,
-    handle: JoinHandle<()>,
+    handle: AbortOnDropHandle<()>,
 }
 
 impl Drop for Tasks {
     fn drop(&mut self) {
-        for task in &self.0 {
-            task.handle.abort();
-        }
         self.1.close();
     }
 }
@@ -93,21 +83,13 @@ pub(crate) struct RunningController {
 
 /// The parts of a controller, in each of its states.
 pub(super) struct Parts {
-    pub(super) name: Arc<str>,
-    pub(super) primary_type: ResourceType,
-    pub(super) primaries: Arc<dyn Primaries>,
-    /// The scopes of the primaries.
-    pub(super) scopes: Arc<PrimaryScopes>,
+    pub(super) wiring: Wiring,
     /// The sources that always run.
     pub(super) sources: Vec<Arc<dyn EventSource>>,
     pub(super) conditional: Arc<ConditionalSources>,
     pub(super) processor: Processor,
-    pub(super) environment: Environment,
-    pub(super) observers: Observers,
     /// Writes Events; a stop waits for it.
     pub(super) events: Option<Arc<Recorder>>,
-    /// The time in which this replica leads, if there is an election.
-    pub(super) term: Option<Term>,
     /// After this time, and each further one, sources that are not synced are warned about; `None` for never.
     pub(super) cache_sync_timeout: Option<Duration>,
     /// No run starts before everything is synced.
@@ -117,20 +99,27 @@ pub(super) struct Parts {
 }
 
 impl RunningController {
-    pub(super) fn start(parts: Parts, scope: WatchScope, processing: BoxFuture<'static, ()>) -> Self {
-        let environment = &parts.environment;
+    pub(super) fn start(parts: Parts, processing: BoxFuture<'static, ()>) -> Self {
+        let Wiring { controller, environment, observers, primary_type, .. } = &parts.wiring;
+        let scope = parts.wiring.scope.clone();
         let mut tasks = Tasks(Vec::new(), Arc::clone(&parts.conditional), None);
         // One task for each source: a source that can't reach its kind slows down nothing else.
         for source in &parts.sources {
             let serves = format!("event source {}", source.name());
-            let run = run_and_tell(source, &parts.name, &parts.observers);
-            tasks.0.push(Task { serves, handle: environment.spawn("event source", run) });
+            let run = run_and_tell(source, controller, observers);
+            tasks.0.push(Task {
+                serves,
+                handle: AbortOnDropHandle::new(environment.spawn("event source", run)),
+            });
         }
         let serves = "the processor".to_owned();
-        tasks.0.push(Task { serves, handle: environment.spawn("processor", processing) });
+        tasks.0.push(Task {
+            serves,
+            handle: AbortOnDropHandle::new(environment.spawn("processor", processing)),
+        });
         let own = match parts.as_a_whole {
             true => BTreeSet::new(),
-            false => Divisions::of_controller(&scope, &parts.primary_type),
+            false => Divisions::of_controller(&scope, primary_type),
         };
         let running = Self {
             parts: Arc::new(parts),
@@ -149,12 +138,13 @@ impl RunningController {
             true => Opening::new(own, sources),
             false => Opening::of_first_runs(own, sources),
         };
-        *self.divisions.lock() = opening.divisions().clone();
+        *self.divisions.lock() = opening.divisions.clone();
         let handle = self
             .parts
+            .wiring
             .environment
             .spawn("start of runs", Arc::clone(&self.parts).open_as_seen(number, opening));
-        tasks.2 = Some(Starting { opening: number, handle });
+        tasks.2 = Some(Starting { opening: number, _handle: AbortOnDropHandle::new(handle) });
     }
 
     /// Works in these namespaces from now on, and makes the sources without their own namespaces follow. Returns false
@@ -172,7 +162,7 @@ impl RunningController {
         }
         // The sources may be synced in the former namespaces, but not in these.
         tasks.2 = None;
-        let own = |scope| Divisions::of_controller(scope, &self.parts.primary_type);
+        let own = |scope| Divisions::of_controller(scope, &self.parts.wiring.primary_type);
         let of = |scope| Some(own(scope)).filter(|own| !own.is_empty());
         self.parts.processor.send(Input::Rescoped { opening: number, before: of(&before), now: of(scope) });
         // The primaries come first: their data is dropped with them, before their secondaries are.
@@ -185,7 +175,7 @@ impl RunningController {
     }
 
     pub(crate) fn name(&self) -> &str {
-        &self.parts.name
+        &self.parts.wiring.controller
     }
 
     /// Resolves once every event source has seen everything, and runs may start. Conditional sources start later.
@@ -237,14 +227,15 @@ impl RunningController {
         let all = self.parts.sources.iter().chain(&conditional);
         let all = all.map(|source| (source.name().to_owned(), source.leftovers()));
         // The data about a primary is in its scope.
-        let astray = ("scopes of primaries".to_owned(), self.parts.scopes.astray(&*self.parts.primaries));
+        let Wiring { scopes, primaries, .. } = &self.parts.wiring;
+        let astray = ("scopes of primaries".to_owned(), scopes.astray(&**primaries));
         let all = all.chain([astray]);
         all.filter(|(_, leftovers)| *leftovers > 0).collect()
     }
 
     /// Reports the current state of the sources, and of the waiting runs, to the observers.
     pub(crate) fn tell_of_now(&self, observers: &Observers, now: Now) {
-        let controller = &*self.parts.name;
+        let controller = self.name();
         for source in self.parts.sources.iter().chain(&self.parts.conditional.running()) {
             let (source, objects) = (source.name(), source.held());
             observers.observe(&Observation::SourceSeen { controller, source, objects });
@@ -291,7 +282,7 @@ impl RunningController {
 impl Parts {
     /// Lets primaries run as soon as everything that concerns them has been seen.
     async fn open_as_seen(self: Arc<Self>, number: u64, mut opening: Opening) {
-        let (term, timeout) = (self.term.clone(), self.cache_sync_timeout);
+        let (term, timeout) = (self.wiring.clients.term().cloned(), self.cache_sync_timeout);
         let timeout = timeout.map(|timeout| timeout.max(SHORTEST_SYNC_TIMEOUT));
         let mut leads = term.is_none();
         // Until then the processor keeps all events, as one run for each primary.
@@ -326,11 +317,11 @@ impl Parts {
     }
 
     fn open(&self, number: u64, opens: &Opens) {
-        let controller = &*self.name;
-        let after = self.environment.now() - Now::START;
+        let Wiring { controller, environment, observers, .. } = &self.wiring;
+        let (controller, after) = (&**controller, environment.now() - Now::START);
         let some = !matches!(opens, Opens::Namespaces(namespaces) if namespaces.is_empty());
         if some && !self.has_begun.swap(true, Ordering::Relaxed) {
-            self.observers.observe(&Observation::ProcessingStarted { controller, after });
+            observers.observe(&Observation::ProcessingStarted { controller, after });
         }
         let after_ms = after.as_millis();
         match opens {
@@ -354,7 +345,7 @@ impl Parts {
 
     /// Logs which sources are not synced, and why.
     fn warn(&self, waited: Duration, has_begun: bool) {
-        let (controller, waited_ms) = (&*self.name, waited.as_millis());
+        let (controller, waited_ms) = (&*self.wiring.controller, waited.as_millis());
         let lagging = self.sources.iter().flat_map(|source| {
             source.parts().into_iter().filter(|part| !part.synced).map(|part| lag(source.name(), &part))
         });
@@ -397,7 +388,7 @@ fn lag(source: &str, part: &SourcePart) -> String {
     }
 }
 
-debug_of!(Parts: "Parts", |it| name: it.name, sources: it.sources);
+debug_of!(Parts: "Parts", |it| name: it.wiring.controller, sources: it.sources);
 
 impl fmt::Debug for dyn EventSource {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {

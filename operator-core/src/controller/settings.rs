@@ -1,13 +1,12 @@
 //! The settings of a controller, as they are declared and as it uses them when it is started.
 
-use std::{collections::BTreeSet, sync::Arc, time::Duration};
+use std::{collections::BTreeSet, time::Duration};
 
 use k8s_openapi::apiextensions_apiserver::pkg::apis::apiextensions::v1::CustomResourceDefinition;
 
-use super::builder::{DEFAULT_MAX_CONCURRENT_RECONCILES, DEFAULT_MAX_RECONCILIATION_INTERVAL};
 use crate::{
     event_source::{InformerConfiguration, PrimaryFilters},
-    processor::{DEFAULT_SPREAD, GenericRetry, MachineConfig},
+    processor::{GenericRetry, MachineConfig},
     reconciler::AnyStatus,
     resource::{Access, KubeObject, Nodes, ResourceType},
     workflow::{AnyWorkflow, Outline},
@@ -47,22 +46,11 @@ pub(super) struct Settings {
 impl Settings {
     /// The defaults.
     pub(super) fn new<P: KubeObject>(primary_type: ResourceType) -> Self {
-        Self::of(InformerConfiguration::of::<P>(primary_type))
-    }
-
-    fn of(primaries: InformerConfiguration) -> Self {
         Self {
-            primaries,
+            primaries: InformerConfiguration::of::<P>(primary_type),
             filters: PrimaryFilters::default(),
             definition: None,
-            machine: MachineConfig {
-                max_concurrent: DEFAULT_MAX_CONCURRENT_RECONCILES,
-                retry: Arc::new(GenericRetry::default()),
-                rate_limiter: None,
-                max_reconciliation_interval: Some(DEFAULT_MAX_RECONCILIATION_INTERVAL),
-                spread: DEFAULT_SPREAD,
-                jitter: None,
-            },
+            machine: MachineConfig::default(),
             spread: None,
             all_events: false,
             retry: Some(GenericRetry::default()),

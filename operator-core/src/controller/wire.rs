@@ -64,7 +64,6 @@ debug_of!(OperatorParts: "OperatorParts");
 /// The parts of a controller, none of which runs.
 pub(crate) struct Wired {
     parts: Parts,
-    scope: WatchScope,
     /// How the processor decides.
     #[cfg(feature = "testing")]
     pub(crate) config: MachineConfig,
@@ -89,58 +88,46 @@ impl Controller {
     pub(crate) fn start(&self, parts: &OperatorParts) -> RunningController {
         let wired = self.wire(parts);
         let runs = in_their_places(Arc::new(Runs(Arc::new(wired.dispatcher))), &self.name, parts);
-        RunningController::start(wired.parts, wired.scope, wired.processing.run(runs).boxed())
+        RunningController::start(wired.parts, wired.processing.run(runs).boxed())
     }
 
     /// Connects its parts, none of which runs.
     pub(crate) fn wire(&self, parts: &OperatorParts) -> Wired {
-        let OperatorParts {
-            clients,
-            environment,
-            observers,
-            namespaces,
-            workflows,
-            sharing,
-            managers,
-            marks,
-            given,
-            spread,
-            ..
-        } = parts;
         let mut config = self.settings.machine.clone();
-        config.spread = self.settings.spread.unwrap_or(*spread);
+        config.spread = self.settings.spread.unwrap_or(parts.spread);
         if let Some(places) = &parts.places {
-            config.max_concurrent = config.max_concurrent.min(places.all());
+            config.max_concurrent = config.max_concurrent.min(places.all);
         }
         let never_retries = config.retry.is_last(&config.retry.begin());
-        let name = Arc::clone(&self.name);
-        let (processor, processing) = Processor::new(config, environment.clone(), observers.clone(), name);
+        let (name, environment) = (Arc::clone(&self.name), parts.environment.clone());
+        let (processor, processing) = Processor::new(config, environment, parts.observers.clone(), name);
         let sink: Arc<dyn EventSink> = Arc::new(processor.clone());
         // Shared caches keep the fields of all controllers' field managers.
         let all_managers: BTreeSet<String> = std::iter::once(self.field_manager())
-            .chain(managers.iter().map(String::as_str))
+            .chain(parts.managers.iter().map(String::as_str))
             .flat_map(|manager| [manager.to_owned(), records_manager(manager)])
             .collect();
-        let marks = Arc::new(self.marks(marks.clone()));
+        let marks = Arc::new(self.marks(parts.marks.clone()));
         let mut wiring = Wiring {
             controller: Arc::clone(&self.name),
             primary_type: self.settings.primaries.resource_type().clone(),
-            scope: namespaces
+            scope: parts
+                .namespaces
                 .as_ref()
                 .or(self.settings.primaries.scope.as_ref())
                 .unwrap_or(&WatchScope::All)
-                .in_place(clients.direct.default_namespace()),
+                .in_place(parts.clients.direct.default_namespace()),
             own_managers: all_managers.into_iter().collect(),
-            sharing: sharing.clone(),
+            sharing: parts.sharing.clone(),
             marks: Arc::clone(&marks),
-            clients: clients.clone(),
-            environment: environment.clone(),
-            observers: observers.clone(),
+            clients: parts.clients.clone(),
+            environment: parts.environment.clone(),
+            observers: parts.observers.clone(),
             primaries: Arc::new(NoPrimaries),
             scopes: Arc::default(),
             named: Arc::default(),
             sink,
-            given: given.clone(),
+            given: parts.given.clone(),
         };
         let filters = PrimaryFilters { finalizer: self.finalizer.clone(), ..self.settings.filters.clone() };
         let Settings { primaries, all_events, .. } = &*self.settings;
@@ -169,29 +156,27 @@ impl Controller {
         let mut all: Vec<Arc<dyn EventSource>> = vec![Arc::new(primary.informer().clone())];
         all.extend(sources.all().cloned());
 
-        if let Some(discovery) = workflows.known_kinds() {
+        if let Some(discovery) = parts.workflows.known_kinds() {
             discovery.follow_primaries(primary.resource_type(), &subscriber);
         }
-        let workflows = workflows.subscribed_by(subscriber);
+        let workflows = parts.workflows.subscribed_by(subscriber);
         let workflow =
             self.settings.workflow.clone().map(|workflow| Arc::new(workflow) as Arc<dyn ManagedWorkflow>);
         let writer = Writer {
-            clients: clients.clone(),
+            clients: parts.clients.clone(),
             controller: Arc::clone(&self.name),
             field_manager: Arc::clone(&self.field_manager),
-            environment: environment.clone(),
-            observers: observers.clone(),
+            environment: parts.environment.clone(),
+            observers: parts.observers.clone(),
             undeclared: Arc::default(),
         };
         let (scopes, declared) = (Arc::clone(&wiring.scopes), self.settings.records_events);
         let events = Recorder::new(writer.clone(), scopes, declared, parts.receiver.clone());
         let shared = Arc::new(ControllerContext {
-            controller: Arc::clone(&self.name),
             primary,
             sources,
             events: Arc::clone(&events),
             writer,
-            clients: clients.clone(),
             all_events: self.settings.all_events,
             applies: self.settings.use_ssa_to_patch_primary,
             finalizer: self.finalizer.clone(),
@@ -212,24 +197,17 @@ impl Controller {
             shared,
         };
         let parts = Parts {
-            name: Arc::clone(&self.name),
-            primary_type: wiring.primary_type,
-            primaries: wiring.primaries,
-            scopes: wiring.scopes,
+            wiring,
             sources: all,
             conditional,
             processor,
-            environment: environment.clone(),
-            observers: observers.clone(),
             events: Some(events),
-            term: clients.term().cloned(),
             cache_sync_timeout: parts.cache_sync_timeout,
             as_a_whole: parts.starts_as_a_whole,
             has_begun: AtomicBool::new(false),
         };
         Wired {
             parts,
-            scope: wiring.scope,
             #[cfg(feature = "testing")]
             config: self.settings.machine.clone(),
             processing,

@@ -5,9 +5,13 @@
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Default)]
 #[must_use]
 pub(crate) struct Capabilities {
+    /// Whether it may create.
     pub(crate) creates: bool,
+    /// Whether it may update.
     pub(crate) updates: bool,
+    /// Whether it may delete.
     pub(crate) deletes: bool,
+    /// Whether the garbage collector deletes it.
     pub(crate) garbage_collected: bool,
 }
 
@@ -21,34 +25,14 @@ impl Capabilities {
     pub(crate) const CRUD: Self =
         Self { creates: true, updates: true, deletes: true, garbage_collected: true };
 
-    /// Whether it may create.
-    pub(crate) const fn can_create(self) -> bool {
-        self.creates
-    }
-
-    /// Whether it may update.
-    pub(crate) const fn can_update(self) -> bool {
-        self.updates
-    }
-
     /// Whether it may create or update, and therefore has a desired state.
     pub(crate) const fn can_write(self) -> bool {
         self.creates || self.updates
     }
 
-    /// Whether it may delete.
-    pub(crate) const fn can_delete(self) -> bool {
-        self.deletes
-    }
-
     /// Whether it may only delete.
     pub(crate) const fn only_deletes(self) -> bool {
         self.deletes && !self.can_write()
-    }
-
-    /// Whether the garbage collector deletes it.
-    pub(crate) const fn is_garbage_collected(self) -> bool {
-        self.garbage_collected
     }
 
     /// Whether it always has to be deleted before its primary is removed, which needs a finalizer.

@@ -12,7 +12,7 @@ use super::{
 use crate::{
     environment::fenced_future,
     event_source::{NamedEventSource, SourceDeclaration},
-    reconciler::{AnyContext, BoxError, Context},
+    reconciler::{AnyContext, AnyGiven, BoxError, Context},
     resource::{Access, AnyObject, KubeObject, ObjectKey, ResourceType},
     results::{ReconcileResult, Secondary},
 };
@@ -96,7 +96,8 @@ impl Asked<'_> {
 
     /// The primary as user code knows it, and the context for it. A dependent is called for primaries of one type only.
     pub(crate) fn typed<P: KubeObject>(self) -> Result<(Arc<P>, Context<P>), BoxError> {
-        let (primary, context) = Context::given(self.primary, self.context)?;
+        let Self { primary, context, .. } = self;
+        let (primary, context) = AnyGiven { primary, context }.typed()?;
         Ok((primary, context.of_node(self.node)))
     }
 }
@@ -231,22 +232,23 @@ impl<P: KubeObject> Standalone<P> {
         context: &Context<P>,
     ) -> Result<ReconcileResult, BoxError> {
         let primary = Arc::clone(primary) as AnyObject;
-        let wish = match self.any.judged() {
-            Some(_) => self.any.wish(&primary, context.any(), true).await?,
+        let given = AnyGiven { primary: &primary, context: context.any() };
+        let wish = match self.any.declaration.judged {
+            Some(_) => self.any.wish(given, true).await?,
             None => Want::Is(()),
         };
         match wish {
             Want::Is(()) => {}
             Want::Hold { .. } | Want::Wait { .. } => return Ok(ReconcileResult::nothing()),
             Want::None(_) => {
-                self.any.remove(&primary, context.any()).await?;
+                self.any.remove(given).await?;
                 return Ok(ReconcileResult::nothing());
             }
         }
-        let mut result = self.any.attempt(&primary, context.any()).await?;
+        let mut result = self.any.attempt(given).await?;
         result.check()?;
-        if result.leaves() {
-            result.add(self.any.sweep(&primary, context.any()).await?);
+        if result.leaves {
+            result.add(self.any.sweep(given).await?);
             result.check()?;
         }
         Ok(result)
@@ -258,7 +260,8 @@ impl<P: KubeObject> Standalone<P> {
     /// # Errors
     /// If it can't be deleted.
     pub async fn delete(&self, primary: &Arc<P>, context: &Context<P>) -> Result<Deletion, BoxError> {
-        let removed = self.any.remove(&(Arc::clone(primary) as AnyObject), context.any()).await?;
+        let primary = Arc::clone(primary) as AnyObject;
+        let removed = self.any.remove(AnyGiven { primary: &primary, context: context.any() }).await?;
         Ok(removed.deletion)
     }
 
@@ -271,7 +274,8 @@ impl<P: KubeObject> Standalone<P> {
         primary: &Arc<P>,
         context: &Context<P>,
     ) -> Result<Vec<Secondary>, BoxError> {
-        let all = self.any.secondaries(&(Arc::clone(primary) as AnyObject), context.any()).await?;
+        let primary = Arc::clone(primary) as AnyObject;
+        let all = self.any.secondaries(AnyGiven { primary: &primary, context: context.any() }).await?;
         all.iter().try_for_each(Secondary::check)?;
         Ok(all)
     }
@@ -341,30 +345,15 @@ impl AnyDependent {
         &self.declaration
     }
 
-    /// Whether it may have any number of resources, including none.
-    pub(crate) fn is_several(&self) -> bool {
-        self.declaration.several
-    }
-
     /// Whether its resources are outside the cluster.
     pub(crate) fn is_outside(&self) -> bool {
         self.declaration.outside.is_some()
     }
 
-    /// When its desired state is computed; `None` for one that always wants something.
-    pub(crate) fn judged(&self) -> Option<Judged> {
-        self.declaration.judged
-    }
-
     /// Whether it wants anything to exist: any "no" counts, else any hold or wait. Before its turn, what doesn't follow from the
     /// primary alone isn't asked.
-    pub(crate) async fn wish(
-        &self,
-        primary: &AnyObject,
-        context: &Arc<AnyContext>,
-        in_order: bool,
-    ) -> Result<Want<()>, BoxError> {
-        let asked = self.asked(primary, context);
+    pub(crate) async fn wish(&self, given: AnyGiven<'_>, in_order: bool) -> Result<Want<()>, BoxError> {
+        let asked = self.asked(given);
         let gates = self.gates.iter().filter(|gate| in_order || gate.judged.before_order);
         let all = of_gates(gates, asked).await?;
         if let Want::None(_) = all {
@@ -381,13 +370,8 @@ impl AnyDependent {
     }
 
     /// What these functions say about it.
-    pub(crate) async fn asks(
-        &self,
-        gates: &[Gate],
-        primary: &AnyObject,
-        context: &Arc<AnyContext>,
-    ) -> Result<Want<()>, BoxError> {
-        of_gates(gates.iter(), self.asked(primary, context)).await
+    pub(crate) async fn asks(&self, gates: &[Gate], given: AnyGiven<'_>) -> Result<Want<()>, BoxError> {
+        of_gates(gates.iter(), self.asked(given)).await
     }
 
     /// Whether all that decides about its existence can be asked before its turn.
@@ -396,57 +380,33 @@ impl AnyDependent {
     }
 
     /// Brings the resource into the desired state, with the items that failed in the result.
-    pub(crate) async fn attempt(
-        &self,
-        primary: &AnyObject,
-        context: &Arc<AnyContext>,
-    ) -> Result<ReconcileResult, BoxError> {
-        self.engine.reconcile(self.asked(primary, context)).await
+    pub(crate) async fn attempt(&self, given: AnyGiven<'_>) -> Result<ReconcileResult, BoxError> {
+        self.engine.reconcile(self.asked(given)).await
     }
 
     /// Removes what is left of it and isn't wanted any more.
-    pub(crate) async fn sweep(
-        &self,
-        primary: &AnyObject,
-        context: &Arc<AnyContext>,
-    ) -> Result<ReconcileResult, BoxError> {
-        self.engine.sweep(self.asked(primary, context)).await
+    pub(crate) async fn sweep(&self, given: AnyGiven<'_>) -> Result<ReconcileResult, BoxError> {
+        self.engine.sweep(self.asked(given)).await
     }
 
     /// Deletes the resource, if it exists; also returns the number of resources that existed.
-    pub(crate) async fn remove(
-        &self,
-        primary: &AnyObject,
-        context: &Arc<AnyContext>,
-    ) -> Result<Deleted, BoxError> {
-        self.engine.delete(self.asked(primary, context)).await
+    pub(crate) async fn remove(&self, given: AnyGiven<'_>) -> Result<Deleted, BoxError> {
+        self.engine.delete(self.asked(given)).await
     }
 
     /// The resources that exist now.
-    pub(crate) async fn secondaries(
-        &self,
-        primary: &AnyObject,
-        context: &Arc<AnyContext>,
-    ) -> Result<Vec<Secondary>, BoxError> {
-        self.engine.secondaries(self.asked(primary, context)).await
+    pub(crate) async fn secondaries(&self, given: AnyGiven<'_>) -> Result<Vec<Secondary>, BoxError> {
+        self.engine.secondaries(self.asked(given)).await
     }
 
     /// The resources that are known to exist, without a request.
-    pub(crate) fn known<'r>(
-        &'r self,
-        primary: &'r AnyObject,
-        context: &'r Arc<AnyContext>,
-    ) -> Answer<'r, Vec<Secondary>> {
-        self.engine.secondaries(Asked { may_call: false, ..self.asked(primary, context) })
+    pub(crate) fn known<'r>(&'r self, given: AnyGiven<'r>) -> Answer<'r, Vec<Secondary>> {
+        self.engine.secondaries(Asked { may_call: false, ..self.asked(given) })
     }
 
     /// The resources that still exist after a deletion, even if its event source no longer shows them.
-    pub(crate) async fn left(
-        &self,
-        primary: &AnyObject,
-        context: &Arc<AnyContext>,
-    ) -> Result<Vec<Secondary>, BoxError> {
-        self.engine.left(self.asked(primary, context)).await
+    pub(crate) async fn left(&self, given: AnyGiven<'_>) -> Result<Vec<Secondary>, BoxError> {
+        self.engine.left(self.asked(given)).await
     }
 
     /// These resources, which it has written or found in this run, each in its newest known state.
@@ -460,28 +420,18 @@ impl AnyDependent {
     }
 
     /// Removes the leftovers of nodes that the controller no longer has, as far as its event source shows them.
-    pub(crate) async fn prune(
-        &self,
-        primary: &AnyObject,
-        context: &Arc<AnyContext>,
-        pruning: Pruning<'_>,
-    ) -> Result<usize, BoxError> {
-        self.engine.prune(self.asked(primary, context), pruning).await
+    pub(crate) async fn prune(&self, given: AnyGiven<'_>, pruning: Pruning<'_>) -> Result<usize, BoxError> {
+        self.engine.prune(self.asked(given), pruning).await
     }
 
     /// The only object that it reads; `None` if that can't be said before its turn, or it reads several.
-    pub(crate) fn reads(&self, of: &AnyObject, context: &Arc<AnyContext>) -> Option<ObjectKey> {
-        self.early(self.asked(of, context), |asked| self.engine.reads(asked))
+    pub(crate) fn reads(&self, given: AnyGiven<'_>) -> Option<ObjectKey> {
+        self.early(self.asked(given), |asked| self.engine.reads(asked))
     }
 
     /// Whether it wants an object of this kind with this key; `None` if that can't be said before its turn.
-    pub(crate) fn wants(
-        &self,
-        (kind, key): (&ResourceType, &ObjectKey),
-        of: &AnyObject,
-        context: &Arc<AnyContext>,
-    ) -> Option<bool> {
-        self.early(self.asked(of, context), |asked| self.engine.wants(kind, key, asked))
+    pub(crate) fn wants(&self, kind: &ResourceType, key: &ObjectKey, given: AnyGiven<'_>) -> Option<bool> {
+        self.early(self.asked(given), |asked| self.engine.wants(kind, key, asked))
     }
 
     /// What the engine knows; if it knows nothing yet, a function of the primary alone is asked before its turn. What goes
@@ -495,14 +445,14 @@ impl AnyDependent {
 
     /// The keys of the objects that it wants; none if it can't say that before its turn.
     #[cfg(feature = "testing")]
-    pub(crate) async fn keys(&self, primary: &AnyObject, context: &Arc<AnyContext>) -> Vec<ObjectKey> {
-        let asked = self.asked(primary, context);
+    pub(crate) async fn keys(&self, given: AnyGiven<'_>) -> Vec<ObjectKey> {
+        let asked = self.asked(given);
         // What goes wrong is told by the run.
         drop(self.engine.wish(asked).await);
         self.engine.keys(asked)
     }
 
-    fn asked<'r>(&'r self, primary: &'r AnyObject, context: &'r Arc<AnyContext>) -> Asked<'r> {
+    fn asked<'r>(&'r self, AnyGiven { primary, context }: AnyGiven<'r>) -> Asked<'r> {
         Asked { node: &self.name, primary, context, may_call: true }
     }
 

@@ -56,13 +56,6 @@ pub(crate) struct OfKind {
     pub(crate) source: Arc<str>,
 }
 
-impl OfKind {
-    /// Objects of that kind.
-    pub(in crate::dependent) fn of(kind: ResourceType, source: Arc<str>) -> Self {
-        Self { kind, source }
-    }
-}
-
 /// What a dependent reads from an event source that may have to be declared elsewhere.
 #[derive(Clone, Debug)]
 pub(crate) struct Reading {
@@ -74,16 +67,4 @@ pub(crate) struct Reading {
     pub(crate) kind: ResourceType,
     /// Whether the source relates no object to a primary: it only shows those with given keys.
     pub(crate) is_by_key: bool,
-}
-
-impl Reading {
-    /// Objects of this type and kind from the source of that name.
-    pub(in crate::dependent) fn objects(
-        of: RustType,
-        source: &Arc<str>,
-        kind: &ResourceType,
-        is_by_key: bool,
-    ) -> Self {
-        Self { source: Arc::clone(source), of, kind: kind.clone(), is_by_key }
-    }
 }

@@ -56,21 +56,21 @@ impl Dispatcher {
                     Done::Nothing | Done::Paused => Outcome::Success { reschedule: None },
                     Done::FinalizerRemoved => Outcome::FinalizerRemoved,
                     Done::Reconciled { reschedule } => {
-                        let again = context.findings().status_is_incomplete().then_some(TRIED_AGAIN_AFTER);
+                        let again = context.findings().status_is_incomplete.then_some(TRIED_AGAIN_AFTER);
                         // The status function may have asked for another run.
-                        let asked = context.remembered().lock().again_after();
+                        let asked = context.remembered().lock().again_in;
                         let again = again.into_iter().chain(asked).min();
                         Outcome::Success { reschedule: Reschedule::earlier(reschedule, again) }
                     }
                 };
             }
             // The writes themselves report it, because user code may have wrapped their error, or returned another one.
-            Err(_) if context.findings().primary_is_gone() && !told_gone => return gone(report),
+            Err(_) if context.findings().primary_is_gone && !told_gone => return gone(report),
             // The event of its deletion is about to arrive, and the next run handles it.
-            Err(_) if context.findings().primary_is_going() && !told_gone => return going(report),
+            Err(_) if context.findings().primary_is_going && !told_gone => return going(report),
             // A write into a namespace that is being deleted isn't worth a retry, whatever error user code returned.
             Err(failure) => {
-                let ends = context.findings().namespace_ends();
+                let ends = context.findings().namespace_ends;
                 let kind = if ends { FailureKind::Permanent } else { failure.kind };
                 RunFailure { kind, ..failure }
             }
@@ -80,9 +80,9 @@ impl Dispatcher {
             pause::says_so(context, false);
             let error = self.told(&failure, context);
             // What conditions have asked for is done by a retry; the status function knows of the failure.
-            context.remembered().lock().forget_again_in();
+            context.remembered().lock().again_in = None;
             if let Err(unsaid) = self.write_status(Some(error), context).await {
-                if context.findings().primary_is_gone() {
+                if context.findings().primary_is_gone {
                     return gone(report);
                 }
                 tracing::warn!(error = %error_chain(&**unsaid.error), "the status of a failed run could not be written");
@@ -90,10 +90,10 @@ impl Dispatcher {
                 failure.kind = of_several([failure.kind, unsaid.kind]);
                 failure.panicked |= unsaid.panicked;
             }
-            again = context.remembered().lock().again_after();
+            again = context.remembered().lock().again_in;
         }
         report.failed(&failure);
-        Outcome::Failed { kind: failure.kind, not_before: context.findings().not_before(), again }
+        Outcome::Failed { kind: failure.kind, not_before: context.findings().not_before, again }
     }
 
     /// Calls the status function, and writes the status. A primary that is gone has none; the status of a primary that

@@ -53,7 +53,7 @@ use crate::{
     observe::{Cause, RunKind},
     operations::{self, FinalizerAdded, PrimaryWriter, has_finalizer},
     processor::{Input, Outcome, Reschedule, Run, RunExecutor},
-    reconciler::{AnyContext, AnyStatus, ControllerContext, Removal, RunContext, SerializedStatus},
+    reconciler::{AnyContext, AnyGiven, AnyStatus, ControllerContext, Removal, RunContext, SerializedStatus},
     resource::{AnyObject, Object},
     results::{DependentError, WorkflowError},
 };
@@ -160,7 +160,7 @@ impl Dispatcher {
                 }
                 Err(failure) => Err(failure),
             };
-            let overtaken = context.findings().is_overtaken();
+            let overtaken = context.findings().overtaken;
             let outcome = self.conclude(result, context, &mut report).await;
             // What its functions would answer now is done by one more run, also after a failure that isn't retried.
             if let Some(source) = overtaken {
@@ -190,15 +190,13 @@ impl Dispatcher {
         context: &Arc<AnyContext>,
         report: &mut Report<'_>,
     ) -> Result<Done, RunFailure> {
-        let finalizer = self.shared.finalizer.as_deref();
         context.work_on(&primary);
         if self.is_paused(&primary, context)? {
             return Ok(Done::Paused);
         }
-        if self.shared.all_events {
-            return self.work_on_any(primary, context, report).await;
-        }
-        if primary.meta().deletion_timestamp.is_some() {
+        // Of all events, the reconciler handles each state of a primary, including its end, and the finalizers.
+        let (all_events, is_going) = (self.shared.all_events, primary.meta().deletion_timestamp.is_some());
+        if is_going && !all_events {
             return match context.finalizer() {
                 Some(finalizer) if has_finalizer(&*primary, finalizer) => {
                     report.kind = RunKind::Cleanup;
@@ -209,11 +207,12 @@ impl Dispatcher {
             };
         }
         // The state is an outdated one. The primary is reconciled when it can be decoded again.
-        if self.shared.primary.is_undecodable(context.primary_key()) {
+        let is_ended = all_events && (is_going || context.run().departed.is_some());
+        if !is_ended && self.shared.primary.is_undecodable(context.primary_key()) {
             return Ok(Done::Nothing);
         }
         let mut primary = primary;
-        if let Some(finalizer) = finalizer
+        if let Some(finalizer) = self.shared.finalizer.as_deref().filter(|_| !all_events)
             && !has_finalizer(&*primary, finalizer)
         {
             match self.writer(context).add_finalizer(finalizer).await.map_err(RunFailure::of_write)? {
@@ -228,26 +227,11 @@ impl Dispatcher {
         self.reconcile(&primary, context).await
     }
 
-    /// The reconciler handles each state of a primary, including its end, and the finalizers.
-    async fn work_on_any(
-        &self,
-        primary: AnyObject,
-        context: &Arc<AnyContext>,
-        report: &mut Report<'_>,
-    ) -> Result<Done, RunFailure> {
-        let is_alive = context.run().departed.is_none() && primary.meta().deletion_timestamp.is_none();
-        if is_alive && self.shared.primary.is_undecodable(context.primary_key()) {
-            return Ok(Done::Nothing);
-        }
-        report.kind = RunKind::Reconcile;
-        self.reconcile(&primary, context).await
-    }
-
     async fn reconcile(&self, primary: &AnyObject, context: &Arc<AnyContext>) -> Result<Done, RunFailure> {
         if let Some(error) = self.run_workflow(context).await {
             return Err(RunFailure::of_workflow(error));
         }
-        let call = self.code.reconcile(primary, context);
+        let call = self.code.reconcile(AnyGiven { primary, context });
         let control = match fenced_future(call).await {
             Ok(control) => control?,
             Err(payload) => return Err(RunFailure::of_panic("reconciler", &*payload)),
@@ -316,7 +300,7 @@ impl Dispatcher {
         finalizer: &str,
     ) -> Result<Done, RunFailure> {
         let all_deleted = self.clean_up_workflow(context).await.map_err(RunFailure::of_workflow)?;
-        let call = self.code.cleanup(&primary, context);
+        let call = self.code.cleanup(AnyGiven { primary: &primary, context });
         let answer = fenced_future(call).await;
         let again_after = |wanted| Ok(Done::Reconciled { reschedule: context.again_after(wanted) });
         match answer {

@@ -5,7 +5,7 @@ use crate::{
     operations,
     processor::Run,
     reconciler::ControllerContext,
-    resource::{AnyObject, Object, ResourceVersion},
+    resource::{AnyObject, Object},
 };
 
 /// The newest known state of the run's primary, or its last one if the run is to see its end; otherwise `None` if it is
@@ -57,7 +57,7 @@ pub(super) async fn live_if_in_doubt(
         let live = source.informer().remember_answer(source.informer().answer_of(live));
         // While a list is being read, the cache may not take the answer: then the primary stays in doubt.
         let newest = source.informer().get(&run.key);
-        if newest.is_some_and(|newest| version(&*newest) < version(&*live)) {
+        if newest.is_some_and(|newest| newest.resource_version() < live.resource_version()) {
             source.doubt(&run.key);
         }
         live
@@ -71,15 +71,11 @@ async fn left_or_gone(
     run: &Run,
     last: AnyObject,
 ) -> Result<Option<AnyObject>, operations::Error> {
-    if !shared.primary.selects() {
+    if !shared.primary.selects {
         return Ok(Some(last));
     }
     let live = operations::live(&shared.writer, shared.primary.informer(), &run.key).await?;
     Ok(if live.is_some_and(|live| is_of(&*live, run)) { None } else { Some(last) })
-}
-
-fn version(object: &dyn Object) -> Option<ResourceVersion> {
-    object.meta().resource_version.as_deref().and_then(ResourceVersion::parse)
 }
 
 fn is_of(primary: &dyn Object, run: &Run) -> bool {

@@ -166,7 +166,7 @@ fn record(before: Option<&Stated>, now: &Stated, message: &str, run: &AnyRun, co
     let is_worse = is_worse(before, now, tells_of_trouble);
     // That something goes on is told by the other conditions, and that nothing is wrong from the beginning isn't told.
     let is_quiet = condition == RECONCILING || before.is_none() && tells_of_trouble && !is_worse;
-    if is_quiet || !context.shared().events.is_declared() {
+    if is_quiet || !context.shared().events.declared {
         return;
     }
     let is_so = format!("{condition} is {status}");

@@ -8,25 +8,17 @@ use serde_json::Value;
 
 use super::failure::RunFailure;
 use crate::{
-    reconciler::{AnyContext, CleanupFn, Context, Patch, Reconciler, Removal, UpdateControl},
+    reconciler::{AnyGiven, CleanupFn, Patch, Reconciler, Removal, UpdateControl},
     resource::AnyObject,
 };
 
 /// The user code that a run calls.
 pub(crate) trait UserCode: Send + Sync {
     /// Calls `Reconciler::reconcile`.
-    fn reconcile<'r>(
-        &'r self,
-        primary: &'r AnyObject,
-        context: &'r Arc<AnyContext>,
-    ) -> BoxFuture<'r, Result<Update, RunFailure>>;
+    fn reconcile<'r>(&'r self, given: AnyGiven<'r>) -> BoxFuture<'r, Result<Update, RunFailure>>;
 
     /// Calls `Cleaner::cleanup`, if there is one.
-    fn cleanup<'r>(
-        &'r self,
-        primary: &'r AnyObject,
-        context: &'r Arc<AnyContext>,
-    ) -> BoxFuture<'r, Result<Removal, RunFailure>>;
+    fn cleanup<'r>(&'r self, given: AnyGiven<'r>) -> BoxFuture<'r, Result<Removal, RunFailure>>;
 
     /// Whether there is a `Cleaner`.
     fn cleans_up(&self) -> bool;
@@ -51,14 +43,10 @@ pub(crate) struct Code<R: Reconciler> {
 }
 
 impl<R: Reconciler> UserCode for Code<R> {
-    fn reconcile<'r>(
-        &'r self,
-        primary: &'r AnyObject,
-        context: &'r Arc<AnyContext>,
-    ) -> BoxFuture<'r, Result<Update, RunFailure>> {
+    fn reconcile<'r>(&'r self, given: AnyGiven<'r>) -> BoxFuture<'r, Result<Update, RunFailure>> {
         // The call is inside the future, because a function written by hand may panic before it returns one.
         async move {
-            let (primary, mut context) = Context::given(primary, context).map_err(RunFailure::of_type)?;
+            let (primary, mut context) = given.typed().map_err(RunFailure::of_type)?;
             let control = self.reconciler.reconcile(&primary, &mut context).await;
             let UpdateControl { resource, reschedule } = control.map_err(RunFailure::of_user)?;
             let patch = resource.map(|patch| match patch {
@@ -70,14 +58,10 @@ impl<R: Reconciler> UserCode for Code<R> {
         .boxed()
     }
 
-    fn cleanup<'r>(
-        &'r self,
-        primary: &'r AnyObject,
-        context: &'r Arc<AnyContext>,
-    ) -> BoxFuture<'r, Result<Removal, RunFailure>> {
+    fn cleanup<'r>(&'r self, given: AnyGiven<'r>) -> BoxFuture<'r, Result<Removal, RunFailure>> {
         async move {
             let Some(cleanup) = self.cleanup else { return Ok(Removal::Done) };
-            let (primary, mut context) = Context::given(primary, context).map_err(RunFailure::of_type)?;
+            let (primary, mut context) = given.typed().map_err(RunFailure::of_type)?;
             cleanup(&self.reconciler, &primary, &mut context).await.map_err(RunFailure::of_user)
         }
         .boxed()

@@ -2,7 +2,7 @@
 
 use std::{future::Future, panic, sync::Arc};
 
-use super::{EventSink, EventSource, Primaries, Wiring};
+use super::{EventSink, EventSource, Primaries};
 use crate::{
     environment::{Environment, fenced_future},
     observe::{Action, Cause, Observation, Observers, SourceHealth, SourceIndex},
@@ -12,34 +12,26 @@ use crate::{
 /// A custom event source triggers primaries with this. Cheap to clone. JOSDK: `EventHandler`.
 #[derive(Clone)]
 pub struct SourceEvents {
-    name: Arc<str>,
-    index: SourceIndex,
-    controller: Arc<str>,
-    primaries: Arc<dyn Primaries>,
-    environment: Environment,
-    observers: Observers,
-    sink: Arc<dyn EventSink>,
+    pub(super) name: Arc<str>,
+    pub(super) index: SourceIndex,
+    pub(super) controller: Arc<str>,
+    pub(super) primaries: Arc<dyn Primaries>,
+    pub(super) environment: Environment,
+    pub(super) observers: Observers,
+    pub(super) sink: Arc<dyn EventSink>,
 }
 
 impl SourceEvents {
-    pub(super) fn new(wiring: &Wiring, index: SourceIndex, name: &str) -> Self {
-        Self {
-            name: Arc::from(name),
-            index,
-            controller: Arc::clone(&wiring.controller),
-            primaries: Arc::clone(&wiring.primaries),
-            environment: wiring.environment.clone(),
-            observers: wiring.observers.clone(),
-            sink: Arc::clone(&wiring.sink),
-        }
-    }
-
     /// Triggers a reconcile of a primary. Several calls before its next run cause one run; a primary that doesn't exist
     /// is ignored. Never blocks.
     pub fn wake(&self, primary: &ObjectKey) {
-        let (controller, source, action) = (&*self.controller, &*self.name, Action::Updated);
-        self.observers.observe(&Observation::EventReceived { controller, source, key: primary, action });
+        self.received(primary, Action::Updated);
         self.sink.related_changed(primary, Cause::Source(self.index));
+    }
+
+    pub(super) fn received(&self, key: &ObjectKey, action: Action) {
+        let (controller, source) = (&*self.controller, &*self.name);
+        self.observers.observe(&Observation::EventReceived { controller, source, key, action });
     }
 
     /// Triggers a reconcile of all primaries that are known at this moment.

@@ -347,7 +347,7 @@ impl SourceDeclaration for Declared {
             annotations: mapping.keys().map(str::to_owned).collect(),
             ..settings.clone()
         };
-        let resource_type = settings.resource_type.clone();
+        let kind = settings.resource_type.clone();
         let plan = InformerPlan {
             client: RemoteCluster::client_for(self.remote.as_ref(), wiring),
             ..self.secondaries.plan(settings, self.marked, wiring)
@@ -355,21 +355,16 @@ impl SourceDeclaration for Declared {
         let mut indexers = plan.view.opens(self.secondaries.indexers.clone());
         indexers.insert(OWNER_INDEX.to_owned(), owner_indexer(&wiring.marks));
         let events = Arc::new(SecondaryEvents {
-            name: self.name(),
-            index,
-            controller: Arc::clone(&wiring.controller),
+            to: wiring.events(index, &self.name()),
             primary_type: wiring.primary_type.clone(),
             view: Arc::clone(&plan.view),
             relation: Relation::new(
                 self.mapper.clone().or_else(|| self.remote.as_ref().map(RemoteCluster::mapper)),
                 self.references.clone(),
             ),
-            primaries: Arc::clone(&wiring.primaries),
             named: Arc::clone(&wiring.named),
-            kind: resource_type.clone(),
+            kind,
             filters: self.filters.clone(),
-            observers: wiring.observers.clone(),
-            sink: Arc::clone(&wiring.sink),
         });
         let informer = Informer::new(plan, Arc::clone(&events) as Arc<dyn ChangeHandler>, indexers);
         wiring.fill(&informer);
@@ -380,14 +375,7 @@ impl SourceDeclaration for Declared {
             true => Shows::All,
         };
         let identity = Arc::default();
-        sources.add_secondary(Arc::new(AnySecondary {
-            of: *of,
-            informer,
-            events,
-            resource_type,
-            shows,
-            identity,
-        }));
+        sources.add_secondary(Arc::new(AnySecondary { of: *of, informer, events, shows, identity }));
     }
 }
 

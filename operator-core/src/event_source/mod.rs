@@ -363,7 +363,15 @@ impl Wiring {
     /// The events with which a custom source triggers primaries; `index` is the one that it was built with.
     #[must_use]
     pub fn events(&self, index: SourceIndex, name: &str) -> SourceEvents {
-        SourceEvents::new(self, index, name)
+        SourceEvents {
+            name: Arc::from(name),
+            index,
+            controller: Arc::clone(&self.controller),
+            primaries: Arc::clone(&self.primaries),
+            environment: self.environment.clone(),
+            observers: self.observers.clone(),
+            sink: Arc::clone(&self.sink),
+        }
     }
 }
 

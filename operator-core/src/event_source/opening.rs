@@ -15,7 +15,8 @@ use super::{
 
 /// The primaries that may run, step by step, as the sources' parts are synced.
 pub(crate) struct Opening {
-    divisions: Divisions,
+    /// The parts that each namespace waits for.
+    pub(crate) divisions: Divisions,
     awaited: Awaited,
     parts: FuturesUnordered<BoxFuture<'static, Part>>,
     at_once: Option<Opens>,
@@ -57,11 +58,6 @@ impl Opening {
             until(&**source, synced).map(|()| part).boxed()
         };
         Self { divisions, awaited, parts: named.into_iter().map(wait).collect(), at_once }
-    }
-
-    /// The parts that each namespace waits for.
-    pub(crate) fn divisions(&self) -> &Divisions {
-        &self.divisions
     }
 
     /// What opens next; `None` when everything is open. Can be dropped and called again.

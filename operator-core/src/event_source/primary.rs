@@ -89,15 +89,16 @@ fn is_requested(change: &ChangeKind<TextObject>) -> bool {
 /// The running source of primaries. JOSDK: `ControllerEventSource`.
 #[derive(Clone)]
 pub(crate) struct PrimarySource {
-    of: RustType,
+    /// The Rust type of the primaries.
+    pub(crate) of: RustType,
     informer: Informer,
-    resource_type: ResourceType,
     scopes: Arc<PrimaryScopes>,
-    /// Whether it follows only primaries that selectors match: it doesn't see changes of all others.
-    selects: bool,
+    /// Whether it follows only primaries that selectors match: it doesn't see changes of all others, and one that it doesn't
+    /// show any more may still exist.
+    pub(crate) selects: bool,
 }
 
-debug_of!(PrimarySource: "PrimarySource", |it| type: it.resource_type);
+debug_of!(PrimarySource: "PrimarySource", |it| type: it.resource_type());
 
 impl PrimarySource {
     /// Builds the source; it does nothing until it runs.
@@ -133,18 +134,7 @@ impl PrimarySource {
         });
         let informer = Informer::new(plan, events, indexers);
         wiring.fill(&informer);
-        let resource_type = wiring.primary_type.clone();
-        Self { of: primaries.of, informer, resource_type, scopes: Arc::clone(&wiring.scopes), selects }
-    }
-
-    /// Whether a primary that it doesn't show any more may still exist, because its selectors don't match it.
-    pub(crate) fn selects(&self) -> bool {
-        self.selects
-    }
-
-    /// The Rust type of the primaries.
-    pub(crate) fn of(&self) -> RustType {
-        self.of
+        Self { of: primaries.of, informer, scopes: Arc::clone(&wiring.scopes), selects }
     }
 
     /// Everything that is known about the primaries.
@@ -156,7 +146,7 @@ impl PrimarySource {
     /// The type of the primaries.
     #[must_use]
     pub(crate) fn resource_type(&self) -> &ResourceType {
-        &self.resource_type
+        self.informer.resource_type()
     }
 }
 

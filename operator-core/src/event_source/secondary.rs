@@ -2,13 +2,13 @@
 
 use std::{collections::BTreeSet, fmt, sync::Arc};
 
-use super::{EventSink, Filters, NamedKeys, Primaries, RustType, relation::Relation};
+use super::{Filters, NamedKeys, RustType, SourceEvents, relation::Relation};
 use crate::{
     cache::{
         Answer, AnyWrite, Change, ChangeHandler, ChangeKind, Informer, ResourceCache, TextObject, Unopened,
         View,
     },
-    observe::{Cause, Observation, Observers, SourceHealth, SourceIndex},
+    observe::{Cause, Observation, SourceHealth, SourceIndex},
     resource::{AnyObject, KubeObject, Object, ObjectKey, ResourceType, is_owned_by},
 };
 
@@ -69,11 +69,11 @@ impl<K: KubeObject> SecondarySource<K> {
 
 /// The same for secondaries of any type.
 pub(crate) struct AnySecondary {
+    /// The Rust type of its objects.
     pub(super) of: RustType,
     pub(super) informer: Informer,
     pub(super) events: Arc<SecondaryEvents>,
-    pub(super) resource_type: ResourceType,
-    pub(super) shows: Shows,
+    pub(crate) shows: Shows,
     /// Distinguishes it from all others.
     pub(super) identity: Arc<()>,
 }
@@ -91,27 +91,17 @@ pub(crate) enum Shows {
     Parts,
 }
 
-debug_of!(AnySecondary: "SecondarySource", |it| name: it.events.name);
+debug_of!(AnySecondary: "SecondarySource", |it| name: it.events.to.name);
 
 impl AnySecondary {
-    /// The Rust type of its objects.
-    pub(crate) fn of(&self) -> RustType {
-        self.of
-    }
-
     /// Distinguishes it from all others.
     pub(crate) fn identity(&self) -> &Arc<()> {
         &self.identity
     }
 
-    /// The objects that it shows.
-    pub(crate) const fn shows(&self) -> Shows {
-        self.shows
-    }
-
     /// The position within the controller, as the causes of runs have it.
     pub(crate) fn index(&self) -> SourceIndex {
-        self.events.index
+        self.events.to.index
     }
 
     /// The objects that belong to `primary`, in the order of their keys.
@@ -124,7 +114,7 @@ impl AnySecondary {
 
     /// The keys of the objects that belong to `primary`, in their order; some may not exist.
     pub(crate) fn keys_of(&self, primary: &ObjectKey) -> Vec<ObjectKey> {
-        self.events.relation.secondaries_of(primary, &*self.events.primaries)
+        self.events.relation.secondaries_of(primary, self.events.to.primaries())
     }
 
     /// The object with that key, whichever primary it belongs to.
@@ -148,11 +138,11 @@ impl AnySecondary {
     }
 
     pub(crate) fn resource_type(&self) -> &ResourceType {
-        &self.resource_type
+        self.informer.resource_type()
     }
 
     pub(crate) fn name(&self) -> &str {
-        &self.events.name
+        &self.events.to.name
     }
 
     /// Announces one of the operator's own writes, made by the run of `writer`: its echo triggers no primary, because
@@ -178,7 +168,14 @@ impl AnySecondary {
         // An object that is not held in full exists nevertheless.
         let not_held = || self.informer.contains(key).then(|| Arc::clone(change.object()));
         let newest = || self.informer.kept(key).or_else(not_held);
-        events.relation.written(key, change, &events.view, &events.primary_type, &*events.primaries, newest)
+        events.relation.written(
+            key,
+            change,
+            &events.view,
+            &events.primary_type,
+            events.to.primaries(),
+            newest,
+        )
     }
 }
 
@@ -212,7 +209,7 @@ impl SecondaryWrite<'_> {
         }
         others.extend(events.named.primaries_of(&events.kind, &key));
         for primary in others.iter().filter(|primary| *primary != self.writer) {
-            events.sink.related_changed(primary, Cause::Source(events.index));
+            events.to.sink.related_changed(primary, Cause::Source(events.to.index));
         }
         object
     }
@@ -220,18 +217,13 @@ impl SecondaryWrite<'_> {
 
 /// Turns changes of secondaries into events of primaries.
 pub(super) struct SecondaryEvents {
-    pub(super) name: String,
-    pub(super) index: SourceIndex,
-    pub(super) controller: Arc<str>,
+    pub(super) to: SourceEvents,
     pub(super) primary_type: ResourceType,
     pub(super) view: Arc<View>,
     pub(super) relation: Relation,
-    pub(super) primaries: Arc<dyn Primaries>,
     pub(super) named: Arc<NamedKeys>,
     pub(super) kind: ResourceType,
     pub(super) filters: Filters<dyn Object>,
-    pub(super) observers: Observers,
-    pub(super) sink: Arc<dyn EventSink>,
 }
 
 impl SecondaryEvents {
@@ -244,7 +236,8 @@ impl SecondaryEvents {
 impl ChangeHandler for SecondaryEvents {
     fn on_change(&self, change: Change) {
         let Change { key, kind } = change;
-        let mut woken = self.relation.changed(&key, &kind, &self.view, &self.primary_type, &*self.primaries);
+        let mut woken =
+            self.relation.changed(&key, &kind, &self.view, &self.primary_type, self.to.primaries());
         // Filters are about the objects that belong to primaries.
         let named = self.named.primaries_of(&self.kind, &key);
         if !self.filters.accepts_kept(&kind, &self.view) {
@@ -254,12 +247,12 @@ impl ChangeHandler for SecondaryEvents {
             woken.clear();
         }
         woken.extend(named);
-        let (controller, source, action) = (&*self.controller, &*self.name, kind.action());
-        self.observers.observe(&Observation::EventReceived { controller, source, key: &key, action });
+        self.to.received(&key, kind.action());
         for primary in woken {
             let owned_gone = matches!(kind, ChangeKind::Deleted { .. }) && self.owns(&primary, kind.object());
-            let cause = if owned_gone { Cause::OwnedGone(self.index) } else { Cause::Source(self.index) };
-            self.sink.related_changed(&primary, cause);
+            let index = self.to.index;
+            let cause = if owned_gone { Cause::OwnedGone(index) } else { Cause::Source(index) };
+            self.to.sink.related_changed(&primary, cause);
         }
     }
 
@@ -273,8 +266,7 @@ impl ChangeHandler for SecondaryEvents {
     }
 
     fn on_health(&self, health: &SourceHealth) {
-        let (controller, source) = (&*self.controller, &*self.name);
-        self.observers.observe(&Observation::SourceHealth { controller, source, health });
+        self.to.report(health);
     }
 
     fn leftovers(&self, exists: &dyn Fn(&ObjectKey) -> bool) -> usize {
@@ -282,12 +274,12 @@ impl ChangeHandler for SecondaryEvents {
     }
 
     fn on_undecodable_objects(&self, objects: usize) {
-        let (controller, source) = (&*self.controller, &*self.name);
-        self.observers.observe(&Observation::UndecodableObjects { controller, source, objects });
+        let (controller, source) = (&*self.to.controller, &*self.to.name);
+        self.to.observers.observe(&Observation::UndecodableObjects { controller, source, objects });
     }
 
     fn on_silent_watch(&self) {
-        let (controller, source) = (&*self.controller, &*self.name);
-        self.observers.observe(&Observation::WatchReplaced { controller, source });
+        let (controller, source) = (&*self.to.controller, &*self.to.name);
+        self.to.observers.observe(&Observation::WatchReplaced { controller, source });
     }
 }

@@ -33,7 +33,7 @@ pub struct Sources {
     conditional: Arc<ConditionalSources>,
     scopes: Arc<PrimaryScopes>,
     /// There is no cluster, so nothing is known about any kind.
-    offline: bool,
+    pub(crate) offline: bool,
     /// The existing resources, if no other system is available.
     given: Option<Arc<dyn Given>>,
 }
@@ -153,9 +153,9 @@ impl Sources {
     ) -> Option<Arc<AnySecondary>> {
         let all: Vec<_> = self.of_this_kind(of, kind, reader).collect();
         let shows_all =
-            |source: &&Arc<AnySecondary>| source.shows() == Shows::All && source.informer().follows(key);
+            |source: &&Arc<AnySecondary>| source.shows == Shows::All && source.informer().follows(key);
         let shows_it =
-            |source: &&Arc<AnySecondary>| source.shows() == Shows::Some && source.informer().contains(key);
+            |source: &&Arc<AnySecondary>| source.shows == Shows::Some && source.informer().contains(key);
         all.iter().find(shows_all).or_else(|| all.iter().find(shows_it)).cloned()
     }
 
@@ -173,7 +173,7 @@ impl Sources {
             Contents::Objects(source) => Some(source),
             Contents::Nothing | Contents::Resources(_) => None,
         });
-        objects.filter(move |source| source.of() == of)
+        objects.filter(move |source| source.of == of)
     }
 
     /// The sources of a context without a cluster: nothing is known about any kind, and that isn't a mistake.
@@ -192,11 +192,6 @@ impl Sources {
     /// The same for objects of this kind.
     pub(crate) fn watch_kind(&self, of: RustType, kind: &ResourceType) -> bool {
         self.relate(of, kind) || self.conditional.named().declares(of, Some(kind))
-    }
-
-    /// Whether there is no cluster.
-    pub(crate) const fn is_offline(&self) -> bool {
-        self.offline
     }
 
     /// Whether there is a source of objects of this kind, besides those of named objects.
@@ -245,7 +240,7 @@ impl Sources {
         // A watch for one object says nothing about others.
         let key = ObjectKey::in_meta(object.meta());
         let sees = move |source: &Arc<AnySecondary>| {
-            source.shows() != Shows::Named || source.informer().contains(&key)
+            source.shows != Shows::Named || source.informer().contains(&key)
         };
         self.of(of, reader).filter(sees).filter(move |source| {
             let of = source.resource_type();

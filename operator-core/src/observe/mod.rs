@@ -401,9 +401,10 @@ impl EventOutcome {
 }
 
 /// What an event source reports about itself.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub enum SourceHealth {
     /// It has not seen all objects yet.
+    #[default]
     Syncing,
     /// It has seen all objects and follows their changes.
     Healthy,

@@ -66,17 +66,22 @@ pub(crate) struct DependentWriter<'c> {
 }
 
 impl<'c> ResourceOperations<'c> {
-    /// The way to write `desired`, a dependent.
+    /// The way to write `desired`, a dependent of this node. A digest of what is applied is noted in the annotation `mark`,
+    /// which the object has. JSON pointers lead to the fields that are left to others once the object exists.
     pub(crate) fn dependent<'d>(
         &self,
         of: RustType,
         desired: &'d dyn Object,
+        node: &'d str,
+        mark: Option<&'d str>,
+        left: &'d [String],
     ) -> Result<DependentWriter<'d>, Error>
     where
         'c: 'd,
     {
-        let (target, key) = self.target(of, desired)?;
-        Ok(DependentWriter { target, key, desired, body: OnceLock::new(), mark: None, left: &[] })
+        let (mut target, key): (Target<'d>, _) = self.target(of, desired)?;
+        target.node = Some(node);
+        Ok(DependentWriter { target, key, desired, body: OnceLock::new(), mark, left })
     }
 
     /// Removes what a dependent has made: deletes this very state of an object. If someone else has changed it in the
@@ -200,24 +205,6 @@ fn release(wanted: &mut Value, live: &Value) {
 }
 
 impl<'c> DependentWriter<'c> {
-    /// Writes for this node.
-    pub(crate) fn of_node(mut self, node: &'c str) -> Self {
-        self.target.node = Some(node);
-        self
-    }
-
-    /// Notes in this annotation, which the object has, a digest of what is applied.
-    pub(crate) fn noting_in(mut self, mark: Option<&'c str>) -> Self {
-        self.mark = mark;
-        self
-    }
-
-    /// Leaves these fields to others once the object exists.
-    pub(crate) fn leaving(mut self, pointers: &'c [String]) -> Self {
-        self.left = pointers;
-        self
-    }
-
     /// What is sent: the body, with what another state of the object has in the fields that are left to others.
     fn sent(&self, beside: &dyn Object) -> Result<Arc<Value>, Error> {
         let body = self.body()?;

@@ -188,9 +188,7 @@ impl<'r> PrimaryWriter<'r> {
             is_incomplete |= undeclared.found_in(states, kind, now());
             written
         };
-        if is_incomplete {
-            run.findings.note_incomplete();
-        }
+        run.findings.lock().status_is_incomplete |= is_incomplete;
         Ok(written)
     }
 

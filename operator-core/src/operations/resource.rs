@@ -2,6 +2,7 @@
 
 use std::{fmt, marker::PhantomData, sync::Arc};
 
+use futures::FutureExt;
 use kube::api::PropagationPolicy;
 use serde_json::Value;
 
@@ -91,7 +92,8 @@ impl<'c> ResourceOperations<'c> {
     /// # Errors
     /// See [`ResourceOperations`].
     pub async fn server_side_apply<K: KubeObject>(&self, desired: &K) -> Result<Applied<K>, Error> {
-        Ok(Applied::new(self.apply(RustType::of::<K>(), desired, Part::Object).await?))
+        let state = self.apply(RustType::of::<K>(), desired, Part::Object).await?;
+        Ok(Applied { state, kind: PhantomData })
     }
 
     /// The same for the status: the fields of `desired`'s status become the manager's. A list of conditions is mostly one field:
@@ -272,7 +274,7 @@ impl<'c> ResourceOperations<'c> {
             _ => None,
         };
         let intent = Intent::of(Verb::Apply, part, key, body).made_from(desired.version());
-        let written = target.write_upon(&intent, mode, unmet).await?;
+        let written = target.write_upon(&intent, mode, unmet).boxed().await?;
         if let Some(known) = &known {
             known.note_if_unchanged(&*written);
         }
@@ -461,10 +463,6 @@ enum AppliedState {
 }
 
 impl<K: KubeObject> Applied<K> {
-    fn new(state: AppliedState) -> Self {
-        Self { state, kind: PhantomData }
-    }
-
     /// The object as it is now: with what the server and others have written.
     ///
     /// # Errors

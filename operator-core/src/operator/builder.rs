@@ -34,7 +34,7 @@ pub(crate) const DEFAULT_TERMINATION_TIMEOUT: Duration = Duration::from_secs(25)
 pub(crate) const DEFAULT_CACHE_SYNC_TIMEOUT: Duration = Duration::from_secs(2 * 60);
 
 /// Declares an operator.
-#[derive(Debug)]
+#[derive(Debug, Default)]
 #[must_use = "an operator does nothing until it is started"]
 pub struct OperatorBuilder {
     pub(super) settings: Settings,
@@ -49,22 +49,6 @@ pub struct OperatorBuilder {
     pub(super) http_address: Option<std::net::SocketAddr>,
     /// The sources of settings besides the code.
     pub(super) configuration: ConfigLoader,
-}
-
-impl Default for OperatorBuilder {
-    fn default() -> Self {
-        Self {
-            settings: Settings::default(),
-            names: Vec::new(),
-            mistakes: Vec::new(),
-            crds: Vec::new(),
-            observers: Vec::new(),
-            metrics: Recorders::default(),
-            #[cfg(feature = "http")]
-            http_address: None,
-            configuration: ConfigLoader::new(),
-        }
-    }
 }
 
 /// The settings that the builder collects and the finished operator keeps unchanged.

@@ -7,7 +7,8 @@ use std::{
     time::Duration,
 };
 
-use tokio::{task::JoinHandle, time::MissedTickBehavior};
+use tokio::time::MissedTickBehavior;
+use tokio_util::task::AbortOnDropHandle;
 
 use super::lifecycle::Running;
 use crate::environment::Environment;
@@ -17,11 +18,11 @@ pub(super) const INTERVAL: Duration = Duration::from_secs(5);
 
 /// The task that reports. Dropping it ends the task.
 #[derive(Debug)]
-pub(super) struct Telling(JoinHandle<()>);
+pub(super) struct Telling(AbortOnDropHandle<()>);
 
 impl Telling {
     pub(super) fn start(running: Weak<Running>, environment: &Environment, every: Duration) -> Self {
-        Self(environment.spawn("metrics", async move {
+        Self(AbortOnDropHandle::new(environment.spawn("metrics", async move {
             let mut ticks = tokio::time::interval(every);
             ticks.set_missed_tick_behavior(MissedTickBehavior::Delay);
             loop {
@@ -30,17 +31,11 @@ impl Telling {
                     running.tell_of_now();
                 }
             }
-        }))
+        })))
     }
 
     pub(super) fn end(&self) {
         self.0.abort();
-    }
-}
-
-impl Drop for Telling {
-    fn drop(&mut self) {
-        self.end();
     }
 }
 

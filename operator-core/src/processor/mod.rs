@@ -38,4 +38,4 @@ pub(crate) use machine::{
 pub use rate_limit::{Admission, KeyLimit, LinearRateLimiter, RateLimiter};
 pub(crate) use retry::{GenericRetry, RetryInfo};
 pub use retry::{Retry, RetryState};
-pub(crate) use shell::{Processor, ProcessorTask, RunExecutor};
+pub(crate) use shell::{HandedOut, Processor, ProcessorTask, RunExecutor};

@@ -3,13 +3,12 @@
 use std::{future::Future, sync::Arc};
 
 use futures::FutureExt;
-use parking_lot::Mutex;
+use parking_lot::{Mutex, MutexGuard};
 
 use super::{DataOfRun, RetryInfo, memo::Memo};
 use crate::reconciler::{ManagedWorkflow, Remembered, WorkflowSurroundings};
 use crate::{
     cache::{HeldObjects, Informer, Unopened},
-    client::Clients,
     environment::WallClock,
     event_source::{
         AnySecondary, EventSources, PrimaryScope, PrimaryScopes, PrimarySource, RustType, Sources,
@@ -26,11 +25,9 @@ use crate::{
 /// What all runs of a controller share.
 #[derive(Debug)]
 pub(crate) struct ControllerContext {
-    pub(crate) controller: Arc<str>,
     pub(crate) primary: PrimarySource,
     pub(crate) sources: Sources,
     pub(crate) writer: Writer,
-    pub(crate) clients: Clients,
     pub(crate) events: Arc<Recorder>,
     /// Whether primaries are written by server-side apply; otherwise by JSON patch.
     pub(crate) applies: bool,
@@ -72,7 +69,7 @@ pub(crate) struct AnyContext {
     run: RunContext,
     shared: Arc<ControllerContext>,
     /// What its writes have shown about the primary.
-    findings: Findings,
+    findings: Mutex<Findings>,
     /// The state of the primary that user code is given; `None` before there is one.
     own_primary: Mutex<Option<AnyObject>>,
     /// The results of the workflow in this run.
@@ -84,7 +81,7 @@ pub(crate) struct AnyContext {
     /// The objects that bounded event sources hold in full for the run.
     held: HeldObjects,
     /// Its nodes write the primary one after the other; otherwise they would conflict with each other.
-    primary_writes: tokio::sync::Mutex<()>,
+    pub(crate) primary_writes: tokio::sync::Mutex<()>,
 }
 
 impl AnyContext {
@@ -92,7 +89,7 @@ impl AnyContext {
         Arc::new(Self {
             run,
             shared,
-            findings: Findings::default(),
+            findings: Mutex::default(),
             own_primary: Mutex::default(),
             workflow_results: Mutex::default(),
             memo: Memo::default(),
@@ -213,7 +210,7 @@ impl AnyContext {
     ) -> impl Iterator<Item = Arc<AnySecondary>> {
         sources.inspect(move |source| {
             if let Some(node) = node {
-                self.findings.note_asked(source.resource_type(), key, node);
+                self.findings.lock().note_asked(source.resource_type(), key, node);
             }
         })
     }
@@ -283,11 +280,6 @@ impl AnyContext {
         &self.memo
     }
 
-    /// Held by a node of the run while it writes the primary.
-    pub(crate) fn primary_writes(&self) -> &tokio::sync::Mutex<()> {
-        &self.primary_writes
-    }
-
     pub(crate) fn writing_run(&self) -> WritingRun<'_> {
         let is_going = |primary: &AnyObject| primary.meta().deletion_timestamp.is_some();
         let is_cleanup = self.own_primary.lock().as_ref().is_some_and(is_going);
@@ -317,8 +309,8 @@ impl AnyContext {
         shared.finalizer.as_deref().or_else(former)
     }
 
-    pub(crate) fn findings(&self) -> &Findings {
-        &self.findings
+    pub(crate) fn findings(&self) -> MutexGuard<'_, Findings> {
+        self.findings.lock()
     }
 
     pub(crate) fn shared(&self) -> &Arc<ControllerContext> {

@@ -27,20 +27,25 @@ pub struct Context<P: KubeObject> {
     node: Option<Arc<str>>,
 }
 
+/// What each part of a run is given: the primary that it works on, and its context.
+#[derive(Clone, Copy)]
+pub(crate) struct AnyGiven<'r> {
+    pub(crate) primary: &'r AnyObject,
+    pub(crate) context: &'r Arc<AnyContext>,
+}
+
+impl AnyGiven<'_> {
+    /// What user code gets: the type of the primary is restored here, as all primaries of a controller have the same.
+    pub(crate) fn typed<P: KubeObject>(self) -> Result<(Arc<P>, Context<P>), AnotherType> {
+        let primary = AnyObject::clone(self.primary).typed().ok_or(AnotherType)?;
+        Ok((primary, Context::of_any(Arc::clone(self.context))))
+    }
+}
+
 debug_of!(Context<P> [P: KubeObject]: "Context", |it| run: it.any.run());
 
 impl<P: KubeObject> Context<P> {
-    /// The context that user code gets for a primary, whose type is restored here: all primaries of a controller have
-    /// the same type.
-    pub(crate) fn given(
-        primary: &AnyObject,
-        context: &Arc<AnyContext>,
-    ) -> Result<(Arc<P>, Self), AnotherType> {
-        let primary = AnyObject::clone(primary).typed().ok_or(AnotherType)?;
-        Ok((primary, Self::of_any(Arc::clone(context))))
-    }
-
-    /// The same if the caller knows the type of the primaries.
+    /// The context for user code, if the caller knows the type of the primaries.
     pub(crate) fn of_any(any: Arc<AnyContext>) -> Self {
         let primaries = ResourceCache::of(any.shared().primary.informer().clone());
         Self { any, primaries, node: None }
@@ -91,7 +96,7 @@ impl<P: KubeObject> Context<P> {
     /// The controller's name.
     #[must_use]
     pub fn controller_name(&self) -> &str {
-        &self.any.shared().controller
+        &self.any.shared().writer.controller
     }
 
     /// Why the run happens.
@@ -375,7 +380,7 @@ impl<P: KubeObject> Context<P> {
     /// it.
     #[must_use]
     pub fn client(&self) -> &Client {
-        &self.any.shared().clients.direct
+        &self.any.shared().writer.clients.direct
     }
 
     /// The time of day, for values that people read, such as transition times.

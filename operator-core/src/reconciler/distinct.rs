@@ -8,7 +8,7 @@ use std::{
 use crate::{
     cache::Unopened,
     event_source::AnySecondary,
-    resource::{AnyObject, Object, ObjectKey, ResourceVersion},
+    resource::{AnyObject, ObjectKey},
 };
 
 /// The results of `read` in each of the sources. An object that several sources have comes once, at its first place and
@@ -35,7 +35,7 @@ pub(crate) fn distinct(
                 }
                 Entry::Occupied(entry) => {
                     let known = &mut all[*entry.get()];
-                    if version(&**known) < version(&*object) {
+                    if known.resource_version() < object.resource_version() {
                         *known = object;
                     }
                 }
@@ -43,8 +43,4 @@ pub(crate) fn distinct(
         }
     }
     Ok(all)
-}
-
-fn version(object: &dyn Object) -> Option<ResourceVersion> {
-    object.version().and_then(ResourceVersion::parse)
 }

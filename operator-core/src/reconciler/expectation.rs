@@ -203,7 +203,7 @@ impl AnyContext {
     pub(crate) fn again_after(&self, wanted: Option<Duration>) -> Option<Reschedule> {
         let due = |expected: &mut Expected| expected.due(self.now());
         let due = self.scope().look(due).flatten();
-        let again = self.remembered().lock().again_after().into_iter().chain(due).min();
+        let again = self.remembered().lock().again_in.into_iter().chain(due).min();
         Reschedule::earlier(wanted.map(Reschedule::After), again)
     }
 }

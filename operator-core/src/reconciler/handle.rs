@@ -11,7 +11,7 @@ use futures::{FutureExt, future::BoxFuture};
 
 use crate::{
     error::Awaited,
-    reconciler::{AnyContext, steps::StepConditions},
+    reconciler::{AnyContext, AnyGiven, steps::StepConditions},
     resource::{AnyObject, ObjectKey, ResourceType, label_value},
     results::{Grouped, LatestResults, NodeKey, Secondary, WorkflowError, WorkflowResult},
 };
@@ -27,8 +27,7 @@ pub(crate) trait ManagedWorkflow: fmt::Debug + Send + Sync {
     fn run<'r>(
         &'r self,
         is_cleanup: bool,
-        primary: &'r AnyObject,
-        context: &'r Arc<AnyContext>,
+        given: AnyGiven<'r>,
         unfinished: Unfinished<'r>,
     ) -> BoxFuture<'r, WorkflowResult>;
     /// Reconciles these nodes and all nodes that they come after, and leaves the others unchanged; `before` is the
@@ -38,17 +37,11 @@ pub(crate) trait ManagedWorkflow: fmt::Debug + Send + Sync {
         &'r self,
         part: &'r [NodeKey],
         before: Option<&'r WorkflowResult>,
-        primary: &'r AnyObject,
-        context: &'r Arc<AnyContext>,
+        given: AnyGiven<'r>,
         unfinished: Unfinished<'r>,
     ) -> BoxFuture<'r, Result<Parted, WorkflowError>>;
     /// The objects of the node with that name now. Ready at once, unless user code has to be called.
-    fn secondaries<'r>(
-        &'r self,
-        node: &str,
-        primary: &'r AnyObject,
-        context: &'r Arc<AnyContext>,
-    ) -> BoxFuture<'r, Vec<Secondary>>;
+    fn secondaries<'r>(&'r self, node: &str, given: AnyGiven<'r>) -> BoxFuture<'r, Vec<Secondary>>;
     /// These resources of the node with that name, which the run has written or found, each in its newest known state.
     /// Calls no user code.
     fn newest(&self, node: &str, of: Vec<Secondary>, context: &AnyContext) -> Vec<Secondary>;
@@ -110,7 +103,7 @@ pub(crate) struct Remembered {
     /// The workflows whose clean-up isn't done, including those that user code calls itself, with their errors.
     unfinished: BTreeMap<u64, Option<WorkflowError>>,
     /// When something that isn't done or met has to be looked at again, at the latest.
-    again_in: Option<Duration>,
+    pub(crate) again_in: Option<Duration>,
     /// For what a step of the reconciler waits.
     awaited: Option<Awaited>,
     /// The conditions of its steps.
@@ -181,11 +174,6 @@ impl Remembered {
         self.again_in = Some(self.again_in.map_or(delay, |known| known.min(delay)));
     }
 
-    /// Forgets when to run again.
-    pub(crate) fn forget_again_in(&mut self) {
-        self.again_in = None;
-    }
-
     /// Records that a step of the reconciler waits.
     pub(crate) fn note_awaited(&mut self, awaited: Awaited) {
         self.note_again_in(awaited.after);
@@ -211,11 +199,6 @@ impl Remembered {
             None => Ok(self.unfinished.is_empty()),
         }
     }
-
-    /// When to run again, at the latest.
-    pub(crate) fn again_after(&self) -> Option<Duration> {
-        self.again_in
-    }
 }
 
 impl AnyContext {
@@ -232,7 +215,8 @@ impl AnyContext {
         }
         let primary = self.own_primary().ok_or(WorkflowError::PrimaryGone)?;
         // Nothing that would need a request is read.
-        let known = workflow.secondaries(node, &primary, self).now_or_never();
+        let given = AnyGiven { primary: &primary, context: self };
+        let known = workflow.secondaries(node, given).now_or_never();
         Ok(workflow.newest(node, known.unwrap_or_default(), self))
     }
 
@@ -260,7 +244,8 @@ impl AnyContext {
     ) -> Result<Arc<WorkflowResult>, WorkflowError> {
         let (workflow, primary) = self.managed()?;
         let keep = |result| self.keep(result, is_cleanup);
-        let result = workflow.run(is_cleanup, &primary, self, &|unfinished| drop(keep(unfinished))).await;
+        let given = AnyGiven { primary: &primary, context: self };
+        let result = workflow.run(is_cleanup, given, &|unfinished| drop(keep(unfinished))).await;
         answer(workflow, keep(result))
     }
 
@@ -272,7 +257,8 @@ impl AnyContext {
         let (workflow, primary) = self.managed()?;
         let before = self.remembered().lock().of(false);
         let keep = |result| drop(self.keep(result, false));
-        let parted = workflow.reconcile_part(part, before.as_deref(), &primary, self, &keep);
+        let given = AnyGiven { primary: &primary, context: self };
+        let parted = workflow.reconcile_part(part, before.as_deref(), given, &keep);
         let Parted { part, all } = parted.await?;
         keep(all);
         answer(workflow, Arc::new(part))
@@ -303,7 +289,7 @@ impl AnyContext {
     /// If it is gone. The run ends in the same way as if a write had found this.
     pub(crate) fn given_primary(&self) -> Result<AnyObject, WorkflowError> {
         self.own_primary().ok_or_else(|| {
-            self.findings().note_gone();
+            self.findings().primary_is_gone = true;
             WorkflowError::PrimaryGone
         })
     }

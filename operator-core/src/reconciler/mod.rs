@@ -25,7 +25,7 @@ pub(crate) mod traits;
 pub(crate) use crate::error::BoxError;
 pub use crate::processor::retry::RetryInfo;
 pub(crate) use any_context::{AnyContext, ControllerContext, RunContext};
-pub(crate) use context::{AnotherType, Context};
+pub(crate) use context::{AnotherType, AnyGiven, Context};
 pub(crate) use control::{Patch, Removal, UpdateControl};
 #[doc(hidden)]
 pub use data::DataType;

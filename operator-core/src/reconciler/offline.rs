@@ -100,7 +100,7 @@ impl<P: KubeObject<DynamicType: Default>> Offline<P> {
             Arc::from("offline"),
         );
         let writer = Writer {
-            clients: clients.clone(),
+            clients,
             controller: Arc::from("offline"),
             field_manager: Arc::from("offline"),
             environment,
@@ -108,12 +108,10 @@ impl<P: KubeObject<DynamicType: Default>> Offline<P> {
             undeclared: Arc::default(),
         };
         let shared = Arc::new(ControllerContext {
-            controller: Arc::from("offline"),
             primary,
             sources,
             events: Recorder::new(writer.clone(), Arc::clone(&wiring.scopes), true, None),
             writer,
-            clients,
             applies: true,
             all_events: false,
             own_finalizer: parts.finalizer.clone().unwrap_or_default(),

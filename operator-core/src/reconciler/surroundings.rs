@@ -26,7 +26,8 @@ pub(crate) struct WorkflowSurroundings {
     /// controller doesn't delay another.
     pub(crate) dependents: Arc<Semaphore>,
     permits: usize,
-    applying: Arc<Applying>,
+    /// Which dependents are applied, unless they declare something else.
+    pub(crate) applying: Arc<Applying>,
     discovery: Option<Arc<Discovery>>,
     subscriber: Option<Subscriber>,
 }
@@ -56,20 +57,10 @@ impl WorkflowSurroundings {
         self
     }
 
-    /// Whether dependents of that kind are applied, unless they declare something else.
-    pub(crate) fn applies(&self, kind: &ResourceType) -> bool {
-        self.applying.applies(kind)
-    }
-
     /// For the workflows of one controller.
     pub(crate) fn subscribed_by(&self, subscriber: Subscriber) -> Self {
-        Self {
-            dependents: Arc::new(Semaphore::new(self.permits)),
-            permits: self.permits,
-            discovery: self.discovery.clone(),
-            applying: Arc::clone(&self.applying),
-            subscriber: Some(subscriber),
-        }
+        let dependents = Arc::new(Semaphore::new(self.permits));
+        Self { dependents, subscriber: Some(subscriber), ..self.clone() }
     }
 
     /// Waits for a permit, and runs `call` with it. Calls that only read need no permit, so a slow other system

@@ -7,7 +7,7 @@ use kube::core::{DynamicObject, PartialObjectMeta, TypeMeta};
 use serde::ser::Error as _;
 use serde_json::Value;
 
-use super::{KubeObject, ObjectKey};
+use super::{KubeObject, ObjectKey, ResourceVersion};
 
 /// An object whose type is known only to the code that uses it. Implemented for all types.
 pub(crate) trait Object: Any + Send + Sync {
@@ -19,6 +19,11 @@ pub(crate) trait Object: Any + Send + Sync {
 
     fn version(&self) -> Option<&str> {
         self.meta().resource_version.as_deref()
+    }
+
+    /// Its version, if it can be compared.
+    fn resource_version(&self) -> Option<ResourceVersion> {
+        self.version().and_then(ResourceVersion::parse)
     }
 
     /// Whether an object with this uid is among its owners.

@@ -8,7 +8,7 @@ use serde_json::Value;
 use super::{DependentError, Operation};
 use crate::{
     error::BoxError,
-    resource::{AnyObject, KubeObject, ObjectKey, ResourceType, ResourceVersion},
+    resource::{AnyObject, KubeObject, ObjectKey, ResourceType},
     status::kstatus::Kstatus,
 };
 
@@ -30,13 +30,13 @@ impl Held {
     /// Whether this is a newer state than the other one, which was read or written earlier. An object's version shows
     /// this; without a comparable version, it isn't newer, as it may be from before a write.
     fn is_newer_than(&self, other: &Self) -> bool {
-        let version =
-            |object: &AnyObject| object.meta().resource_version.as_deref().and_then(ResourceVersion::parse);
         match (self, other) {
-            (Self::Object(new), Self::Object(old)) => match (version(new), version(old)) {
-                (Some(new), Some(old)) => new > old,
-                _ => false,
-            },
+            (Self::Object(new), Self::Object(old)) => {
+                match (new.resource_version(), old.resource_version()) {
+                    (Some(new), Some(old)) => new > old,
+                    _ => false,
+                }
+            }
             _ => true,
         }
     }
@@ -149,9 +149,9 @@ pub struct ReconcileResult {
     /// What was looked for and isn't there, in words, and who might make it.
     lacking: Option<(String, String)>,
     /// Whether resources are left that aren't desired any more.
-    leaves: bool,
+    pub(crate) leaves: bool,
     /// Whether it isn't known yet if it is there.
-    is_unknown: bool,
+    pub(crate) is_unknown: bool,
     /// How far resources of several kinds are together.
     progress: Option<Box<Progress>>,
 }
@@ -234,11 +234,6 @@ impl ReconcileResult {
         self.progress.as_deref()
     }
 
-    /// Whether resources are left that aren't desired any more.
-    pub(crate) fn leaves(&self) -> bool {
-        self.leaves
-    }
-
     /// An object that is being deleted, in words.
     pub(crate) fn going(&self) -> Option<String> {
         let is_going = |of: &&Secondary| of.meta().is_some_and(|meta| meta.deletion_timestamp.is_some());
@@ -258,11 +253,6 @@ impl ReconcileResult {
     /// The same where it isn't known yet whether it is there: nothing goes on without it.
     pub(crate) fn unknown(what: String) -> Self {
         Self { is_unknown: true, ..Self::lacks(what, String::new()) }
-    }
-
-    /// Whether it isn't known yet what is there.
-    pub(crate) const fn is_unknown(&self) -> bool {
-        self.is_unknown
     }
 
     /// What was looked for and isn't there, and who might make it.

@@ -7,7 +7,7 @@
 //! - An object that is still followed stays as it is, whichever collection it belongs to now. The first list of a new
 //!   collection reports its changes, as after any gap.
 
-use std::{mem, pin::pin};
+use std::pin::pin;
 
 use futures::future::{Either, select};
 use tokio::sync::SetOnce;
@@ -31,11 +31,7 @@ impl Engine {
     pub(in crate::cache) fn listed(&self, scope: ScopeIndex, item: Decoded) {
         let state = &mut *self.lock();
         let Some(collection) = state.collections.get_mut(&scope) else { return };
-        let listing = collection.listing.get_or_insert_default();
-        match item.key() {
-            Some(key) => listing.keys.insert(key),
-            None => mem::replace(&mut listing.blind, true),
-        };
+        collection.listing.get_or_insert_default().add(item.key());
         self.appeared(state, scope, item, true);
     }
 

@@ -27,13 +27,13 @@ use crate::{
 };
 
 use super::{
-    Change, ChangeHandler, ChangeKind, Follower,
+    Change, ChangeHandler, ChangeKind, Follower, Indexer, InformerSettings,
     indexers::{Indexers, Values},
     list_watch::Identity,
     overlay::{Advanced, Observed, Overlay, Recent},
     scopes::{ScopeIndex, Scopes},
     store::ItemStore,
-    text::{Face, TextObject},
+    text::{Face, TextObject, View},
 };
 
 /// The state of one informer. Everything that changes it holds the lock while it changes and while it hands over, so
@@ -73,19 +73,6 @@ struct EngineState {
     health: SourceHealth,
 }
 
-/// The parts of an engine.
-pub(super) struct EngineParts {
-    /// The name in logs.
-    pub(super) name: String,
-    pub(super) scopes: Scopes,
-    pub(super) face: Arc<dyn Face>,
-    pub(super) store: Box<dyn ItemStore>,
-    pub(super) indexers: Indexers,
-    pub(super) handler: Arc<dyn ChangeHandler>,
-    pub(super) selector: Option<String>,
-    pub(super) takes_metadata: bool,
-}
-
 impl EngineState {
     /// The keys of the stored objects of a collection, if they are kept separately.
     fn stored_in(&mut self, scope: ScopeIndex) -> Option<&mut BTreeSet<ObjectKey>> {
@@ -94,7 +81,7 @@ impl EngineState {
 }
 
 /// The state of one list-watch.
-#[derive(Debug)]
+#[derive(Debug, Default)]
 struct WatchState {
     /// A list is being processed: the objects that it has shown so far.
     listing: Option<Listing>,
@@ -104,17 +91,20 @@ struct WatchState {
     health: SourceHealth,
 }
 
-impl Default for WatchState {
-    fn default() -> Self {
-        Self { listing: None, stored: None, health: SourceHealth::Syncing }
-    }
+/// What a list has shown so far.
+#[derive(Debug, Default)]
+pub(super) struct Listing {
+    pub(super) keys: BTreeSet<ObjectKey>,
+    /// An item was listed whose name couldn't be read: it could be any object.
+    pub(super) blind: bool,
 }
 
-#[derive(Debug, Default)]
-struct Listing {
-    keys: BTreeSet<ObjectKey>,
-    /// An item was listed whose name couldn't be read: it could be any stored object.
-    blind: bool,
+impl Listing {
+    /// It has shown an item with this key, if that could be read.
+    pub(super) fn add(&mut self, key: Option<ObjectKey>) {
+        self.blind |= key.is_none();
+        self.keys.extend(key);
+    }
 }
 
 /// An object as it came from the server.
@@ -202,9 +192,16 @@ impl WatchEvent {
 }
 
 impl Engine {
-    /// An engine made of `parts`.
-    pub(super) fn new(parts: EngineParts) -> Self {
-        let EngineParts { name, scopes, face, store, indexers, handler, selector, takes_metadata } = parts;
+    /// The engine of an informer with these settings, which gets objects as `view` reads them.
+    pub(super) fn new(
+        settings: &InformerSettings,
+        view: &Arc<View>,
+        handler: Arc<dyn ChangeHandler>,
+        indexers: BTreeMap<String, Indexer<Arc<TextObject>>>,
+        store: Box<dyn ItemStore>,
+    ) -> Self {
+        let scopes = Scopes::new(&settings.scope, &settings.resource_type).within(settings.cluster.clone());
+        let indexers = Indexers::new(indexers);
         let overlay = Overlay::new(scopes.clone(), &indexers);
         let several = scopes.indexes().count() > 1;
         let collection = |scope| {
@@ -215,15 +212,15 @@ impl Engine {
         // An informer without any namespace has nothing to wait for.
         let idle = collections.is_empty();
         Self {
-            name,
-            face,
+            name: settings.name.clone(),
+            face: Arc::clone(view) as _,
             store,
             recent: overlay.recent(),
             indexers,
             handler,
             followers: Mutex::new(Arc::new([])),
-            selector,
-            takes_metadata,
+            selector: settings.selector(),
+            takes_metadata: settings.take_over_metadata,
             undecodable: AtomicUsize::new(0),
             state: Mutex::new(EngineState {
                 overlay,

@@ -12,13 +12,12 @@ use crate::{
     cache::{
         AnyBounds, ChangeHandler, Indexer,
         config::InformerSettings,
-        engine::EngineParts,
-        indexers::Indexers,
+        engine::Engine,
         list_watch::{
             Collection,
             feed::{Feed, Key, Share},
         },
-        scopes::{ScopeIndex, Scopes},
+        scopes::ScopeIndex,
         store::{BoundedStore, FullStore, ItemStore},
         text::{TextObject, View},
     },
@@ -49,13 +48,12 @@ impl Informer {
         let only = bounds.as_ref().and_then(|bounds| bounds.only.clone());
         let store: Box<dyn ItemStore> = match bounds {
             Some(bounds) => Box::new(BoundedStore::new(bounds)),
-            None => Box::new(FullStore::new()),
+            None => Box::new(FullStore::default()),
         };
         let settings =
             InformerSettings { scope: settings.scope.in_place(client.default_namespace()), ..settings };
         let is_bounded = store.is_bounded();
-        let parts = parts(&settings, &view, handler, indexers, store);
-        let engine = Arc::new(crate::cache::engine::Engine::new(parts));
+        let engine = Arc::new(Engine::new(&settings, &view, handler, indexers, store));
         view.tells(&engine);
         // A bounded informer doesn't hold enough for others.
         let share = share.filter(|_| !is_bounded);
@@ -79,11 +77,10 @@ impl Inner {
         let namespace = self.engine.scopes.namespace(scope);
         let (settings, share) = (&self.settings, self.share.as_ref());
         let make = || {
-            let wider = share.and_then(Share::wider).map(|labels| InformerSettings {
-                label_selector: Some(labels.to_owned()),
-                ..settings.clone()
-            });
-            let followed = wider.as_ref().unwrap_or(settings);
+            let mut followed = settings.clone();
+            if let Some(labels) = share.and_then(Share::wider) {
+                followed.label_selector = Some(labels.to_owned());
+            }
             let collection = Collection::new(followed, self.client.clone(), namespace.as_deref());
             let (face, view) = (Arc::clone(&self.engine.face), Arc::clone(&self.view));
             Feed::new(&settings.name, collection, face, view, share.is_some())
@@ -96,33 +93,4 @@ impl Inner {
             None => Arc::new(make()),
         }
     }
-}
-
-/// The parts of an informer's engine.
-pub(in crate::cache) fn parts(
-    settings: &InformerSettings,
-    view: &Arc<View>,
-    handler: Arc<dyn ChangeHandler>,
-    indexers: BTreeMap<String, Indexer<Arc<TextObject>>>,
-    store: Box<dyn ItemStore>,
-) -> EngineParts {
-    EngineParts {
-        name: settings.name.clone(),
-        scopes: Scopes::new(&settings.scope, &settings.resource_type).within(settings.cluster.clone()),
-        face: Arc::clone(view) as _,
-        store,
-        indexers: Indexers::new(indexers),
-        handler,
-        selector: selector(settings),
-        takes_metadata: settings.take_over_metadata,
-    }
-}
-
-/// The selectors of an informer, as text.
-fn selector(settings: &InformerSettings) -> Option<String> {
-    let labels = settings.label_selector.as_ref().map(|labels| format!("labels {labels}"));
-    let fields = settings.field_selector.as_ref().map(|fields| format!("fields {fields}"));
-    let shard = settings.shard.as_ref().map(|shard| format!("shard {shard}"));
-    let all: Vec<String> = [labels, fields, shard].into_iter().flatten().collect();
-    (!all.is_empty()).then(|| all.join(", "))
 }

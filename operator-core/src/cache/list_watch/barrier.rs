@@ -39,7 +39,7 @@ async fn list_once(collection: &Collection) -> Result<(String, Vec<(ObjectKey, S
     let mut continue_token = None;
     loop {
         let body = fetch(collection, collection.list_metadata(continue_token)?).await?;
-        let page = Page::parse(body, &collection.resource_type)?;
+        let page = Page::parse(body, &collection.settings.resource_type)?;
         // All pages show the state as of the first one.
         list_version = list_version.or_else(|| page.version());
         continue_token = page.continue_token();
@@ -48,7 +48,7 @@ async fn list_once(collection: &Collection) -> Result<(String, Vec<(ObjectKey, S
                 && let Some(key) = identity.key()
                 && let Some(version) = identity.version()
             {
-                listed.push((key.within(&collection.cluster), version));
+                listed.push((key.within(&collection.settings.cluster), version));
             }
         }
         if continue_token.is_none() {

@@ -67,7 +67,7 @@ pub(in crate::cache) async fn object(
     key: &ObjectKey,
     face: &dyn Face,
 ) -> Result<Option<Arc<TextObject>>, Error> {
-    let kind = &collection.resource_type;
+    let kind = &collection.settings.resource_type;
     let refused = |reason| Error::Get { object: path(kind, key), reason, status: None };
     let read = read_live(&collection.client, kind, key, collection.accept()).await;
     let Some(item) = read? else { return Ok(None) };

@@ -161,11 +161,11 @@ pub(super) struct Fsm {
 
 impl Fsm {
     /// `streaming`: whether lists are streamed by servers that support this.
-    pub(super) const fn new(subject: Subject, streaming: bool) -> Self {
+    pub(super) fn new(subject: Subject, streaming: bool) -> Self {
         Self {
             state: FsmState::Empty,
             subject,
-            health: Health::new(),
+            health: Health::default(),
             streams: if streaming { Streams::Ready } else { Streams::Off },
             asked: Now::START,
             failures: 0,

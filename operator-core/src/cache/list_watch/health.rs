@@ -11,7 +11,7 @@ use crate::{environment::Now, observe::SourceHealth};
 pub(super) const PATIENCE: Duration = Duration::from_secs(15);
 
 /// The health of one list-watch, as it is reported.
-#[derive(Debug)]
+#[derive(Debug, Default)]
 pub(super) struct Health {
     told: SourceHealth,
     /// Whether a watch was open at least once. Before that a failure is reported at once, because there is no reason to
@@ -22,10 +22,6 @@ pub(super) struct Health {
 }
 
 impl Health {
-    pub(super) const fn new() -> Self {
-        Self { told: SourceHealth::Syncing, followed: false, troubled_since: None }
-    }
-
     pub(super) const fn told(&self) -> &SourceHealth {
         &self.told
     }
@@ -79,7 +75,7 @@ mod tests {
     }
 
     fn followed() -> Health {
-        let mut health = Health::new();
+        let mut health = Health::default();
         health.listed();
         health.opened();
         health
@@ -99,7 +95,7 @@ mod tests {
 
     #[test]
     fn trouble_is_told_at_once_before_the_first_watch_and_when_the_next_attempt_is_far_away() {
-        let mut health = Health::new();
+        let mut health = Health::default();
         health.failed(at(0), at(1), unhealthy());
         assert_eq!(*health.told(), unhealthy());
         health.listed();

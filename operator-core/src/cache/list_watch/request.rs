@@ -8,14 +8,7 @@ use kube::{
     api::{ListParams, WatchParams},
 };
 
-use crate::{
-    cache::{
-        config::{InformerSettings, InitialList},
-        shard::Shard,
-    },
-    client::LongAnswer,
-    resource::{Cluster, ResourceType, escaped},
-};
+use crate::{cache::config::InformerSettings, client::LongAnswer, resource::escaped};
 
 use super::failure::{Failure, Subject};
 
@@ -32,46 +25,29 @@ pub(super) const WATCH_SPREAD: f64 = 0.2;
 #[derive(Clone)]
 pub(in crate::cache) struct Collection {
     pub(in crate::cache) client: Client,
-    pub(in crate::cache) cluster: Cluster,
-    pub(in crate::cache) resource_type: ResourceType,
+    pub(in crate::cache) settings: InformerSettings,
     namespace: Option<String>,
-    label_selector: Option<String>,
-    field_selector: Option<String>,
-    /// The part of the objects that is followed, if it isn't all of them.
-    pub(super) shard: Option<Shard>,
-    page_size: u32,
-    metadata_only: bool,
-    pub(super) watch_timeout: Duration,
-    /// Whether lists are streamed by servers that support this.
-    pub(super) streaming: bool,
 }
 
 impl Collection {
-    pub(in crate::cache) fn new(config: &InformerSettings, client: Client, namespace: Option<&str>) -> Self {
-        Self {
-            client,
-            cluster: config.cluster.clone(),
-            resource_type: config.resource_type.clone(),
-            namespace: namespace.map(str::to_owned),
-            label_selector: config.label_selector.clone(),
-            field_selector: config.field_selector.clone(),
-            shard: config.shard.clone(),
-            page_size: config.page_size,
-            metadata_only: config.metadata_only,
-            watch_timeout: config.watch_timeout.clamp(Duration::from_secs(1), LONGEST_WATCH),
-            streaming: config.initial_list == InitialList::Streaming,
-        }
+    pub(in crate::cache) fn new(settings: InformerSettings, client: Client, namespace: Option<&str>) -> Self {
+        Self { client, settings, namespace: namespace.map(str::to_owned) }
     }
 
     pub(in crate::cache) fn path(&self) -> String {
-        self.resource_type.collection_path(self.namespace.as_deref())
+        self.settings.resource_type.collection_path(self.namespace.as_deref())
+    }
+
+    /// The time after which the server is to end a watch.
+    pub(super) fn watch_timeout(&self) -> Duration {
+        self.settings.watch_timeout.clamp(Duration::from_secs(1), LONGEST_WATCH)
     }
 
     pub(super) fn subject(&self) -> Subject {
         Subject {
-            resource_type: self.resource_type.clone(),
+            resource_type: self.settings.resource_type.clone(),
             namespace: self.namespace.clone(),
-            cluster: self.cluster.clone(),
+            cluster: self.settings.cluster.clone(),
         }
     }
 
@@ -81,7 +57,7 @@ impl Collection {
         continue_token: Option<String>,
         paged: bool,
     ) -> Result<Request<Vec<u8>>, Failure> {
-        self.list_as(if self.metadata_only { METADATA_LIST } else { JSON }, continue_token, paged)
+        self.list_as(if self.settings.metadata_only { METADATA_LIST } else { JSON }, continue_token, paged)
     }
 
     /// The same, with metadata only.
@@ -99,9 +75,9 @@ impl Collection {
         paged: bool,
     ) -> Result<Request<Vec<u8>>, Failure> {
         let params = ListParams {
-            label_selector: self.label_selector.clone(),
-            field_selector: self.field_selector.clone(),
-            limit: (paged && self.page_size > 0).then_some(self.page_size),
+            label_selector: self.settings.label_selector.clone(),
+            field_selector: self.settings.field_selector.clone(),
+            limit: (paged && self.settings.page_size > 0).then_some(self.settings.page_size),
             continue_token,
             ..ListParams::default()
         };
@@ -114,7 +90,7 @@ impl Collection {
 
     /// The requested form of one object.
     pub(in crate::cache) fn accept(&self) -> &'static str {
-        if self.metadata_only { METADATA } else { JSON }
+        if self.settings.metadata_only { METADATA } else { JSON }
     }
 
     /// A watch that starts after `version`, or without one starts by showing all objects in their newest state; the
@@ -125,8 +101,8 @@ impl Collection {
         timeout: Duration,
     ) -> Result<Request<Vec<u8>>, Failure> {
         let params = WatchParams {
-            label_selector: self.label_selector.clone(),
-            field_selector: self.field_selector.clone(),
+            label_selector: self.settings.label_selector.clone(),
+            field_selector: self.settings.field_selector.clone(),
             timeout: u32::try_from(timeout.as_secs()).ok(),
             bookmarks: true,
             send_initial_events: version.is_none(),
@@ -143,7 +119,7 @@ impl Collection {
 impl Collection {
     /// The same request for a part of the objects, which kube's parameters don't know.
     fn of_shard(&self, mut request: Request<Vec<u8>>) -> Result<Request<Vec<u8>>, Failure> {
-        let Some(shard) = &self.shard else { return Ok(request) };
+        let Some(shard) = &self.settings.shard else { return Ok(request) };
         let uri = request.uri().to_string();
         let and = if uri.contains('?') { '&' } else { '?' };
         let uri = format!("{uri}{and}shardSelector={}", escaped(shard.as_str()));

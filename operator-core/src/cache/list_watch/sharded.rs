@@ -39,7 +39,7 @@ impl Collection {
             uid: Option<String>,
             namespace: Option<String>,
         }
-        let Some(shard) = &self.shard else { return Ok(body) };
+        let Some(shard) = &self.settings.shard else { return Ok(body) };
         let is_other = |object: &Object| {
             let Metadata { uid, namespace } = &object.metadata;
             uid.as_ref().is_some_and(|uid| !shard.includes(uid, namespace.as_deref()))
@@ -54,7 +54,7 @@ impl Collection {
     /// Checks that an event of a watch is about the requested part. A watch may be answered by another server than the
     /// list.
     pub(super) fn shown_by_shard(&self, event: &WatchEvent) -> Result<(), Failure> {
-        let Some(shard) = &self.shard else { return Ok(()) };
+        let Some(shard) = &self.settings.shard else { return Ok(()) };
         let (WatchEvent::Applied(of) | WatchEvent::Deleted(of)) = event;
         match of {
             Decoded::Object { key, kept }
@@ -78,7 +78,7 @@ pub(crate) async fn knows_shards(
     let mut settings = InformerSettings::new("shards", kind.clone());
     (settings.shard, settings.page_size) = (Some(Shard::unreadable()), 1);
     let namespace = namespace.filter(|_| kind.is_namespaced());
-    let collection = Collection::new(&settings, client.clone(), namespace);
+    let collection = Collection::new(settings, client.clone(), namespace);
     let Ok(request) = collection.list_metadata(None) else { return Ok(()) };
     match fetch(&collection, request).await {
         Ok(_) => Err(ignored().reason),

@@ -10,7 +10,7 @@ use kube::{client::Body, core::Status};
 use tokio::time::{Instant, sleep_until, timeout_at};
 
 use crate::{
-    cache::{engine::WatchEvent, list_watch::feed::Feed},
+    cache::{InitialList, engine::WatchEvent, list_watch::feed::Feed},
     client::retry_after,
     environment::Environment,
     observe::{SourceHealth, with_sources},
@@ -59,10 +59,11 @@ pub(in crate::cache) struct Progress {
 pub(in crate::cache) async fn follow(feed: &Feed, environment: &Environment) {
     let collection = &feed.collection;
     let mut turn = feed.turn.lock().await;
-    let generation = feed.generation();
+    let generation = feed.lock().generation();
     let unfinished = turn.take().filter(|known| known.generation == generation && !known.is_showing);
     let progress = turn.insert(unfinished.unwrap_or_else(|| {
-        let mut fsm = Fsm::new(collection.subject(), collection.streaming);
+        let mut fsm =
+            Fsm::new(collection.subject(), collection.settings.initial_list == InitialList::Streaming);
         let command = fsm.start(environment.now());
         Progress { generation, fsm, command, is_showing: false }
     }));
@@ -72,7 +73,7 @@ pub(in crate::cache) async fn follow(feed: &Feed, environment: &Environment) {
         tracing::trace!(informer = feed.name, ?command, "list-watch");
         let mut named = Ok(());
         if matches!(command, Command::List { continue_token: None, .. } | Command::Stream) {
-            feed.list_asked();
+            feed.lock().list_asked();
             named = find_plural(collection).await;
         }
         let is_watch = matches!(command, Command::Watch { .. });
@@ -101,9 +102,9 @@ pub(in crate::cache) async fn follow(feed: &Feed, environment: &Environment) {
             tracing::debug!(informer = feed.name, ?failure, "list-watch");
         }
         if matches!(input, Input::Ended | Input::Broken(_) | Input::Failed(_)) {
-            feed.watch_is_open(false);
+            feed.lock().watch_is_open(false);
         } else if is_watch {
-            feed.watch_is_open(true);
+            feed.lock().watch_is_open(true);
         }
         let decision = progress.fsm.on(input, environment.now());
         progress.command = decision.next;
@@ -115,7 +116,7 @@ pub(in crate::cache) async fn follow(feed: &Feed, environment: &Environment) {
 
 /// Asks the server for the plural of a kind that was declared without one.
 async fn find_plural(collection: &Collection) -> Result<(), Failure> {
-    let kind = &collection.resource_type;
+    let kind = &collection.settings.resource_type;
     let Some(plural) = kind.missing_plural() else { return Ok(()) };
     let unread = |error: &dyn Error| Failure::new(error.to_string());
     let request = Request::get(kind.version_path()).body(Vec::new()).map_err(|error| unread(&error))?;
@@ -154,29 +155,30 @@ async fn publish(publish: Publish, received: Received, health: Option<SourceHeal
     match (publish, received) {
         (Publish::Page { first, complete }, Received::Page(page)) => {
             if first {
-                feed.list_started();
+                feed.lock().list_started();
             }
             for (number, item) in page.items().enumerate() {
                 if number > 0 && number.is_multiple_of(DECODED_AT_A_TIME) {
                     tokio::task::yield_now().await;
                 }
-                feed.listed(&feed.face.take(&item));
+                let item = feed.face.take(&item);
+                feed.lock().listed(&item);
             }
             completed = complete;
         }
-        (Publish::Start, _) => feed.list_started(),
-        (Publish::Item, Received::Event(event)) => feed.streamed(&event),
+        (Publish::Start, _) => feed.lock().list_started(),
+        (Publish::Item, Received::Event(event)) => feed.lock().streamed(&event),
         (Publish::Complete(version), _) => completed = Some(version),
-        (Publish::Line, Received::Event(event)) => feed.watched(&event),
-        (Publish::Line, Received::Bookmark(version)) => feed.bookmark(&version),
+        (Publish::Line, Received::Event(event)) => feed.lock().watched(&event),
+        (Publish::Line, Received::Bookmark(version)) => feed.lock().bookmark(&version),
         (Publish::Nothing | Publish::Page { .. } | Publish::Item | Publish::Line, _) => {}
     }
     // A caller that waits for the end of the list then finds the health that belongs to it.
     if let Some(health) = health {
-        feed.health_changed(&health);
+        feed.lock().health_changed(&health);
     }
     if let Some(version) = completed {
-        feed.list_finished(&version);
+        feed.lock().list_finished(&version);
     }
 }
 
@@ -186,7 +188,7 @@ async fn list(collection: &Collection, continue_token: Option<String>, paged: bo
         Err(failure) => Err(failure),
     };
     let parsed = answer.and_then(|body| collection.sharded(body)).and_then(|body| {
-        let page = Page::parse(body, &collection.resource_type)?;
+        let page = Page::parse(body, &collection.settings.resource_type)?;
         let input = Input::Page { continue_token: page.continue_token(), version: page.version() };
         Ok((input, page))
     });
@@ -212,7 +214,7 @@ impl Watch {
         version: Option<&str>,
         environment: &Environment,
     ) -> Result<Self, Failure> {
-        let lasting = environment.jitter().spread(collection.watch_timeout, WATCH_SPREAD);
+        let lasting = environment.jitter().spread(collection.watch_timeout(), WATCH_SPREAD);
         let request = collection.watch(version, lasting)?;
         let deadline = Instant::now() + OPEN_DEADLINE;
         let answer = timeout_at(deadline, send(collection, request)).await;
@@ -230,9 +232,9 @@ impl Watch {
         let quiet = self.quiet;
         // Those who joined while no watch was open would wait for an event that may not come for a long time.
         let joiners = async {
-            if feed.is_awaited() {
+            if feed.lock().is_awaited() {
                 sleep_until(quiet).await;
-                feed.watch_is_quiet();
+                feed.lock().watch_is_quiet();
             }
             pending().await
         };
@@ -251,11 +253,13 @@ impl Watch {
             }
             Err(_) => {
                 tracing::debug!(informer = feed.name, "the watch was silent for too long");
-                feed.watch_was_silent();
+                feed.lock().watch_was_silent();
                 return (Input::Ended, Received::Nothing);
             }
         }
-        match decode::line(&self.line, &collection.resource_type, &*feed.face, &|key| feed.answered(key)) {
+        match decode::line(&self.line, &collection.settings.resource_type, &*feed.face, &|key| {
+            feed.lock().answered(key)
+        }) {
             Line::Event(event, version) => match collection.shown_by_shard(&event) {
                 Ok(()) => (Input::Event { version }, Received::Event(event)),
                 Err(failure) => (Input::Broken(failure), Received::Nothing),
@@ -297,12 +301,13 @@ async fn send(collection: &Collection, request: Request<Vec<u8>>) -> Result<Resp
     }
     let asked = retry_after(response.headers());
     let body = response.into_body().collect_bytes().await.map_err(|error| Failure::new(words(&error)))?;
+    let kind = &collection.settings.resource_type;
     let mut failure = match serde_json::from_slice::<Status>(&body) {
-        Ok(status) => decode::refusal(code.as_u16(), &status, &collection.resource_type),
+        Ok(status) => decode::refusal(code.as_u16(), &status, kind),
         Err(_) => {
             let text = String::from_utf8_lossy(&body);
             let text: String = text.trim().chars().take(LONGEST_QUOTE).collect();
-            let text = if text.is_empty() { code.to_string() } else { collection.resource_type.masked(text) };
+            let text = if text.is_empty() { code.to_string() } else { kind.masked(text) };
             Failure { status: Some(code.as_u16()), ..Failure::new(text) }
         }
     };

@@ -346,12 +346,7 @@ impl Overlay {
     /// An object isn't followed any more. A write of it that is in progress still ends.
     pub(super) fn left(&mut self, key: &ObjectKey) {
         self.recent.remove(key);
-        if let Some(window) = self.windows.get_mut(key) {
-            window.deleted();
-            if window.is_over() {
-                self.windows.remove(key);
-            }
-        }
+        self.deleted(key, None);
     }
 
     /// An own version is no longer awaited.

@@ -9,14 +9,10 @@ use crate::{cache::text::TextObject, resource::ObjectKey};
 use super::ItemStore;
 
 /// Keeps everything.
+#[derive(Default)]
 pub(in crate::cache) struct FullStore(DashMap<ObjectKey, Arc<TextObject>>);
 
-impl FullStore {
-    pub(in crate::cache) fn new() -> Self {
-        Self(DashMap::new())
-    }
-}
-
+/// All known objects are held, so none is read from the server.
 impl ItemStore for FullStore {
     fn get(&self, key: &ObjectKey) -> Option<Arc<TextObject>> {
         // Cloning inside `map` drops the map's guard at once: no caller ever holds one.
@@ -63,29 +59,6 @@ impl ItemStore for FullStore {
     fn len(&self) -> usize {
         self.0.len()
     }
-
-    fn full(&self) -> usize {
-        self.0.len()
-    }
-
-    // All known objects are held, so none is read from the server, and there is nothing to do.
-    fn fill(&self, _: &ObjectKey, _: Arc<TextObject>) {}
-
-    fn hide(&self, _: &ObjectKey) {}
-
-    fn is_bounded(&self) -> bool {
-        false
-    }
-
-    fn pin(&self, _: &ObjectKey) {}
-
-    fn unpin(&self, _: &ObjectKey) {}
-
-    fn is_readable(&self, _: &ObjectKey) -> bool {
-        true
-    }
-
-    fn tidy(&self) {}
 }
 
 debug_of!(FullStore: "FullStore", |it| len: it.0.len());

@@ -55,16 +55,20 @@ pub(super) trait ItemStore: fmt::Debug + Send + Sync {
     fn len(&self) -> usize;
 
     /// The number of them that are held in full.
-    fn full(&self) -> usize;
+    fn full(&self) -> usize {
+        self.len()
+    }
 
     /// Holds a state that was read from the server, and isn't older than the one that the watch has shown.
-    fn fill(&self, key: &ObjectKey, object: Arc<TextObject>);
+    fn fill(&self, _: &ObjectKey, _: Arc<TextObject>) {}
 
     /// Readers don't find the object any more, though the watch hasn't shown its deletion yet.
-    fn hide(&self, key: &ObjectKey);
+    fn hide(&self, _: &ObjectKey) {}
 
     /// Whether it holds only some objects in full.
-    fn is_bounded(&self) -> bool;
+    fn is_bounded(&self) -> bool {
+        false
+    }
 
     /// Whether the content that is held is older than what the watch has shown, which was metadata alone.
     fn is_outdated(&self, _: &ObjectKey) -> bool {
@@ -73,14 +77,16 @@ pub(super) trait ItemStore: fmt::Debug + Send + Sync {
 
     /// From now on the object is held in full whenever it was, or is read from the server, until as many calls of
     /// [`ItemStore::unpin`] have followed.
-    fn pin(&self, key: &ObjectKey);
+    fn pin(&self, _: &ObjectKey) {}
 
     /// Takes back one call of [`ItemStore::pin`].
-    fn unpin(&self, key: &ObjectKey);
+    fn unpin(&self, _: &ObjectKey) {}
 
     /// Whether a reader may rely on finding the object in full if it exists: always, or while it is pinned.
-    fn is_readable(&self, key: &ObjectKey) -> bool;
+    fn is_readable(&self, _: &ObjectKey) -> bool {
+        true
+    }
 
     /// Drops objects that were not used for too long.
-    fn tidy(&self);
+    fn tidy(&self) {}
 }

@@ -8,7 +8,6 @@ use crate::{
     cache::{
         AnyWrite, ChangeHandler,
         engine::{Decoded, Engine},
-        informer::making::parts,
         store::{FullStore, ItemStore},
         text::{TextObject, View},
     },
@@ -25,7 +24,7 @@ pub(in crate::cache) struct TestEngine<K: KubeObject> {
 
 impl<K: KubeObject> TestEngine<K> {
     pub(in crate::cache) fn new(config: &TestConfig<K>, handler: Arc<dyn ChangeHandler>) -> Self {
-        Self::with_store(config, handler, Box::new(FullStore::new()))
+        Self::with_store(config, handler, Box::new(FullStore::default()))
     }
 
     pub(in crate::cache) fn with_store(
@@ -35,7 +34,7 @@ impl<K: KubeObject> TestEngine<K> {
     ) -> Self {
         let view = Arc::new(View::with_memo(config, Arc::clone(&config.kind), Arc::default()));
         let indexers = view.opens(config.indexers.clone());
-        let engine = Arc::new(Engine::new(parts(config, &view, handler, indexers, store)));
+        let engine = Arc::new(Engine::new(config, &view, handler, indexers, store));
         Self { engine, view, of: PhantomData }
     }
 

@@ -112,22 +112,13 @@ impl<'a> Read<'a> {
         self.time.as_ref().map(|Word(time)| &**time)
     }
 
-    pub(super) fn taken_apart(self) -> NewEntry<'a> {
-        let fields = self.fields_v1.map(|fields| Split::of(fields.get()));
-        let word = |word: Option<Word<'a>>| word.map(|Word(word)| word);
-        NewEntry {
-            api_version: word(self.api_version),
-            fields_type: word(self.fields_type),
-            manager: word(self.manager),
-            operation: word(self.operation),
-            subresource: word(self.subresource),
-            fields,
-        }
+    pub(super) fn taken_apart(&self) -> NewEntry<'_> {
+        self.with(self.fields_v1.map(RawValue::get))
     }
 
     /// The same with fields that are elsewhere.
     pub(super) fn with<'p>(&'p self, fields: Option<&'p str>) -> NewEntry<'p> {
-        let word = |word: &'p Option<Word<'a>>| word.as_ref().map(|Word(word)| Cow::Borrowed(&**word));
+        let word = |word: &'p Option<Word<'a>>| word.as_ref().map(|Word(word)| &**word);
         NewEntry {
             api_version: word(&self.api_version),
             fields_type: word(&self.fields_type),
@@ -142,11 +133,11 @@ impl<'a> Read<'a> {
 /// An entry before it is known whether other objects have an equal one.
 #[derive(Hash)]
 pub(super) struct NewEntry<'a> {
-    api_version: Option<Cow<'a, str>>,
-    fields_type: Option<Cow<'a, str>>,
-    manager: Option<Cow<'a, str>>,
-    operation: Option<Cow<'a, str>>,
-    subresource: Option<Cow<'a, str>>,
+    api_version: Option<&'a str>,
+    fields_type: Option<&'a str>,
+    manager: Option<&'a str>,
+    operation: Option<&'a str>,
+    subresource: Option<&'a str>,
     pub(super) fields: Option<Split<'a>>,
 }
 
@@ -158,21 +149,20 @@ impl NewEntry<'_> {
             (part, kept) => part.is_none() && kept.is_none(),
         };
         fields
-            && self.api_version.as_deref() == entry.api_version.as_deref()
-            && self.fields_type.as_deref() == entry.fields_type.as_deref()
-            && self.manager.as_deref() == entry.manager.as_deref()
-            && self.operation.as_deref() == entry.operation.as_deref()
-            && self.subresource.as_deref() == entry.subresource.as_deref()
+            && self.api_version == entry.api_version.as_deref()
+            && self.fields_type == entry.fields_type.as_deref()
+            && self.manager == entry.manager.as_deref()
+            && self.operation == entry.operation.as_deref()
+            && self.subresource == entry.subresource.as_deref()
     }
 
     pub(super) fn kept(&self) -> ManagerEntry {
-        let boxed = |word: &Option<Cow<'_, str>>| word.as_deref().map(Box::from);
         ManagerEntry {
-            api_version: boxed(&self.api_version),
-            fields_type: boxed(&self.fields_type),
-            manager: boxed(&self.manager),
-            operation: boxed(&self.operation),
-            subresource: boxed(&self.subresource),
+            api_version: self.api_version.map(Box::from),
+            fields_type: self.fields_type.map(Box::from),
+            manager: self.manager.map(Box::from),
+            operation: self.operation.map(Box::from),
+            subresource: self.subresource.map(Box::from),
             fields: self.fields.map(Split::kept),
         }
     }

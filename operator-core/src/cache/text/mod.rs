@@ -136,7 +136,7 @@ struct Opened {
 /// How the objects of one informer are kept.
 #[derive(Debug)]
 pub(super) struct Keeping {
-    own_managers: Vec<String>,
+    pub(super) own_managers: Vec<String>,
     sharing: Sharing,
     is_sensitive: bool,
 }

@@ -120,7 +120,7 @@ impl Sharing {
         let mut own = read(managed_fields);
         own.retain(|entry| entry.is_of(managers));
         let written = self.hash_times(own.iter());
-        self.of(&own.into_iter().map(Read::taken_apart).collect::<Vec<_>>(), written)
+        self.of(&own.iter().map(Read::taken_apart).collect::<Vec<_>>(), written)
     }
 
     /// The same for entries that were already decoded.

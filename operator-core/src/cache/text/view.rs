@@ -60,7 +60,7 @@ pub(crate) struct View {
     /// The cluster that the objects live in.
     cluster: Cluster,
     resource_type: ResourceType,
-    keeping: Keeping,
+    pub(in crate::cache) keeping: Keeping,
     kind: AnyKind,
     /// The keys of the annotations that a transform doesn't drop.
     annotations: Vec<String>,
@@ -137,11 +137,6 @@ impl View {
     /// Distinguishes the form of its objects from other forms of the same kind.
     pub(in crate::cache) fn form(&self) -> (TypeId, usize) {
         self.kind.form()
-    }
-
-    /// The field managers whose entries are kept.
-    pub(in crate::cache) fn managers(&self) -> &[String] {
-        &self.keeping.own_managers
     }
 
     /// The object, decoded unless it is in use already. Otherwise the error names the field that isn't as expected.

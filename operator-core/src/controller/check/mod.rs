@@ -5,7 +5,7 @@ mod sources;
 #[cfg(test)]
 mod tests;
 
-use std::sync::Arc;
+use std::{sync::Arc, time::Duration};
 
 use super::{
     Mistake,
@@ -79,41 +79,36 @@ pub(super) fn check(facts: &Facts<'_>) -> Vec<Mistake> {
 
 /// Settings with which no run could start, or end successfully.
 fn numbers(settings: &Settings) -> impl Iterator<Item = Mistake> {
-    let none = settings.machine.max_concurrent == 0;
-    let at_once = settings.reconcile_timeout.is_some_and(|timeout| timeout.is_zero());
-    let for_ever = settings.machine.max_reconciliation_interval.is_some_and(|interval| interval.is_zero());
-    let too_wide = settings.spread.filter(|spread| !(0.0..=0.5).contains(spread));
-    let mistakes = [
-        none.then(|| {
-            Mistake::new(
-                "it allows 0 runs at the same time",
-                "no run could ever start",
-                "`.max_concurrent_reconciles(1)` or more, or leave it out for 50",
-            )
-        }),
-        at_once.then(|| {
-            Mistake::new(
-                "a run may take 0 s",
-                "every run would be dropped at once",
-                "`.reconcile_timeout(Duration::from_secs(30))`, or leave it out for as long as it takes",
-            )
-        }),
-        for_ever.then(|| {
-            Mistake::new(
-                "the maximum interval between runs of a primary is 0 s",
-                "each run would be followed by the next one at once",
-                "`.max_reconciliation_interval(Duration::from_secs(600))`, or `None` for no limit",
-            )
-        }),
-        too_wide.map(|spread| {
-            Mistake::new(
-                format!("its jitter is {spread}"),
-                "it is a share of the delay: 0.1 lets a maximum interval of ten hours end up to an hour early",
-                "`.jitter(0.1)`, or any other share from 0 to 0.5",
-            )
-        }),
+    let is_zero = |time: Option<Duration>| time.is_some_and(|time| time.is_zero());
+    let zeros = [
+        (
+            settings.machine.max_concurrent == 0,
+            "it allows 0 runs at the same time",
+            "no run could ever start",
+            "`.max_concurrent_reconciles(1)` or more, or leave it out for 50",
+        ),
+        (
+            is_zero(settings.reconcile_timeout),
+            "a run may take 0 s",
+            "every run would be dropped at once",
+            "`.reconcile_timeout(Duration::from_secs(30))`, or leave it out for as long as it takes",
+        ),
+        (
+            is_zero(settings.machine.max_reconciliation_interval),
+            "the maximum interval between runs of a primary is 0 s",
+            "each run would be followed by the next one at once",
+            "`.max_reconciliation_interval(Duration::from_secs(600))`, or `None` for no limit",
+        ),
     ];
-    mistakes.into_iter().flatten()
+    let too_wide = settings.spread.filter(|spread| !(0.0..=0.5).contains(spread)).map(|spread| {
+        Mistake::new(
+            format!("its jitter is {spread}"),
+            "it is a share of the delay: 0.1 lets a maximum interval of ten hours end up to an hour early",
+            "`.jitter(0.1)`, or any other share from 0 to 0.5",
+        )
+    });
+    let zeros = zeros.into_iter().filter(|(is_zero, ..)| *is_zero);
+    zeros.map(|(_, what, why, fix)| Mistake::new(what, why, fix)).chain(too_wide)
 }
 
 /// Settings that contradict a reconciler that handles deletions itself.

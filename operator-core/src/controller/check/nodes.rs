@@ -25,7 +25,7 @@ fn unsound(node: &Node) -> Option<Mistake> {
 /// An object without a namespace can't be owned by one that has a namespace.
 fn unowned(node: &Node, facts: &Facts<'_>) -> Option<Mistake> {
     let kind = &makes(node)?.kind;
-    let owned = node.declaration.capabilities.is_garbage_collected();
+    let owned = node.declaration.capabilities.garbage_collected;
     let primary = facts.draft.settings.primaries.resource_type();
     (owned && primary.is_namespaced() && !kind.is_namespaced()).then(|| {
         let (name, kind, primary) = (&node.name, kind.kind(), primary.kind());

@@ -4,7 +4,8 @@ use tokio::sync::watch;
 
 use super::*;
 use crate::{
-    event_source::NoPrimaries,
+    environment::Environment,
+    event_source::wiring_for_tests::wiring,
     observe::Observer,
     processor::{MachineConfig, Outcome, Run, RunExecutor},
 };
@@ -61,23 +62,19 @@ fn start(sources: Vec<Arc<dyn EventSource>>, observers: Observers) -> RunningCon
     let environment = Environment::real();
     let (processor, processing) =
         Processor::new(MachineConfig::default(), environment.clone(), observers.clone(), Arc::from("web"));
+    let wiring =
+        Wiring { controller: Arc::from("web"), environment, observers, ..wiring(Arc::default(), &[]) };
     let parts = Parts {
-        name: Arc::from("web"),
-        primary_type: ResourceType::of::<k8s_openapi::api::core::v1::Pod>(),
-        primaries: Arc::new(NoPrimaries),
-        scopes: Arc::default(),
+        wiring,
         sources,
         conditional: Arc::default(),
         processor,
-        environment,
-        observers,
         events: None,
-        term: None,
         cache_sync_timeout: None,
         as_a_whole: false,
         has_begun: AtomicBool::new(false),
     };
-    RunningController::start(parts, WatchScope::All, processing.run(Arc::new(NoRuns)).boxed())
+    RunningController::start(parts, processing.run(Arc::new(NoRuns)).boxed())
 }
 
 #[tokio::test(start_paused = true)]

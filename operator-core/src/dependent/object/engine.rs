@@ -65,7 +65,7 @@ impl ObjectEngine {
 
     /// Changes what the function wants, as the node's declaration says.
     fn change(&self, own: &OfPrimary<'_>, draft: &mut dyn Draft) -> Result<(), BoxError> {
-        for change in &self.managed.changes {
+        for change in &self.managed.rules.changes {
             let before = ObjectKey::in_meta(draft.meta_mut());
             (change.0)(draft, own.asked)?;
             let after = ObjectKey::in_meta(draft.meta_mut());
@@ -146,7 +146,7 @@ impl ObjectEngine {
     ) -> Result<ReconcileResult, BoxError> {
         // The wanted object comes first: when the name changes, one of the two exists at any time.
         let exists = self.several || !result.operations().is_empty() || result.has_nothing_to_show();
-        let may_leave = exists && self.managed.capabilities.can_delete();
+        let may_leave = exists && self.managed.capabilities.deletes;
         let leaves = may_leave && !Self::leftovers(own, desired)?.is_empty();
         Ok(result.leaving(leaves))
     }
@@ -225,7 +225,7 @@ impl ObjectEngine {
 
 impl Engine for ObjectEngine {
     fn add_change(&mut self, change: Changes) -> bool {
-        self.managed.changes.push(change);
+        self.managed.rules.changes.push(change);
         true
     }
 
@@ -264,7 +264,7 @@ impl Engine for ObjectEngine {
             };
             let own = self.managed.of_primary(asked).map_err(Error::boxed)?;
             let (mut unwanted, kept) = own.without_others(Self::leftovers(&own, desired)?);
-            unwanted.retain(|object| self.several || own.may_forget(object, self.managed.prunes_data));
+            unwanted.retain(|object| self.several || own.may_forget(object, self.managed.rules.prunes_data));
             let mut items = Items::default();
             items.work(self.removals(&own, unwanted, false)).await;
             Ok(items.finish()?.leaving(kept.is_some()))
@@ -291,7 +291,7 @@ impl Engine for ObjectEngine {
         async move {
             let own = self.managed.of_primary(asked).map_err(Error::boxed)?;
             own.forget_jobs().await.map_err(Error::boxed)?;
-            if !self.managed.capabilities.can_delete() {
+            if !self.managed.capabilities.deletes {
                 return Ok(Deleted::NOTHING);
             }
             self.managed.hold(asked, None).await.map_err(Error::boxed)?;

@@ -70,7 +70,7 @@ impl Managed {
             uid,
             kind: &self.kind,
             annotations: &self.annotations,
-            keeps_ids: self.keeps_ids,
+            keeps_ids: self.rules.keeps_ids,
             field_manager: &shared.writer.field_manager,
         };
         Ok(OfPrimary { managed: self, asked, marks, left: &[] })
@@ -144,8 +144,8 @@ impl<'r> OfPrimary<'r> {
 impl OfPrimary<'_> {
     /// Whether the node's objects are applied: as the node declares, or else as the operator does.
     fn applies(&self) -> bool {
-        let Managed { use_ssa, kind, .. } = self.managed;
-        use_ssa.unwrap_or_else(|| self.asked.context.shared().workflows.applies(kind))
+        let Managed { rules, kind, .. } = self.managed;
+        rules.use_ssa.unwrap_or_else(|| self.asked.context.shared().workflows.applying.applies(kind))
     }
 
     /// The object known under that key, whatever its owner.
@@ -182,7 +182,7 @@ impl OfPrimary<'_> {
     /// listed yet.
     fn all_removable(&self) -> Result<Vec<AnyObject>, Error> {
         let source = self.managed.source(self.asked.context)?;
-        let own = self.marks.owner.namespace().filter(|_| self.managed.capabilities.is_garbage_collected());
+        let own = self.marks.owner.namespace().filter(|_| self.managed.capabilities.garbage_collected);
         // An object with an owner reference is in its owner's namespace.
         let may_hide = |namespace: Option<&str>| own.is_none() || namespace.is_none() || namespace == own;
         let mut collections = source.informer().collections();
@@ -241,8 +241,8 @@ impl OfPrimary<'_> {
         match self.whose_wanted(object) {
             Whose::Mine { .. } | Whose::Orphan | Whose::OfFormerNode => true,
             Whose::Going => false,
-            Whose::Nobodys => self.managed.adoption != Adoption::Never,
-            Whose::Foreign => self.managed.adoption == Adoption::Always,
+            Whose::Nobodys => self.managed.rules.adoption != Adoption::Never,
+            Whose::Foreign => self.managed.rules.adoption == Adoption::Always,
         }
     }
 
@@ -315,7 +315,7 @@ impl OfPrimary<'_> {
         let nodes = (node, self.marks.of.nodes());
         let named = complete(draft.meta_mut(), kind, &self.marks.owner, nodes, only);
         named.map_err(|why| Error::Unnamed { kind: kind.clone(), node: node.to_owned(), why })?;
-        if let Some(key) = self.managed.once_per.as_ref().and_then(|once| once.0(self.asked.primary)) {
+        if let Some(key) = self.managed.rules.once_per.as_ref().and_then(|once| once.0(self.asked.primary)) {
             name_for_key(draft.meta_mut(), kind, &key);
         }
         Ok(())
@@ -325,7 +325,7 @@ impl OfPrimary<'_> {
     /// the garbage collector should delete it, otherwise annotations. JOSDK's `addMetadata`.
     pub(in crate::dependent) fn marked(&self, mut desired: Box<dyn Draft>) -> Result<AnyObject, Error> {
         let (managed, owner) = (self.managed, &self.marks.owner);
-        if managed.capabilities.is_garbage_collected() {
+        if managed.capabilities.garbage_collected {
             let mut key = || ObjectKey::in_meta(desired.meta_mut());
             if let Some(reason) = illegal_owner(owner, &key(), managed.kind.is_namespaced()) {
                 let (kind, owner) = (managed.kind.clone(), owner.clone());
@@ -339,7 +339,7 @@ impl OfPrimary<'_> {
             let annotations = managed.annotations.of(owner, self.marks.owner_type);
             desired.meta_mut().annotations.get_or_insert_default().extend(annotations);
         }
-        if managed.detects_version {
+        if managed.rules.detects_version {
             let (key, version) = (self.marks.of.names().api_version(), managed.kind.api_version());
             let annotations = desired.meta_mut().annotations.get_or_insert_default();
             annotations.insert(key.to_owned(), version);

@@ -42,7 +42,7 @@ impl Managed {
             Some(seer) => {
                 return Ok(Err(self.unknown(key, &format!("informer of {} is syncing", seer.name()))));
             }
-            None if context.shared().sources.is_offline() => return Ok(Ok(None)),
+            None if context.shared().sources.offline => return Ok(Ok(None)),
             None => {
                 let named = context.shared().sources.conditional().named();
                 let seen = named.seen(&self.source.name, key, context.scope()).await;
@@ -111,7 +111,7 @@ impl Managed {
         let sources: Vec<_> = match self.source.is_by_key {
             true => {
                 let all = context.shared().sources.of_this_kind(self.of, &self.kind, primary);
-                all.filter(|source| source.shows() != Shows::Named).collect()
+                all.filter(|source| source.shows != Shows::Named).collect()
             }
             false => vec![self.source(context)?],
         };

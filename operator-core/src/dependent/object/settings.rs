@@ -25,24 +25,33 @@ pub(crate) struct ObjectSettings<K: KubeObject> {
     pub(crate) cluster_scoped: bool,
     pub(crate) capabilities: Capabilities,
     pub(crate) source: SourceChoice<K>,
+    pub(crate) matcher: Matcher<K>,
+    pub(crate) rules: WriteRules,
+    pub(crate) annotations: Option<MappingAnnotations>,
+    /// Whether it stands for nodes that the controller no longer has.
+    pub(in crate::dependent) is_former: bool,
+}
+
+/// What the declaration of a dependent says about its objects, whatever their kind.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct WriteRules {
     /// The operator's setting, if the declaration has none.
     pub(crate) use_ssa: Option<bool>,
     pub(crate) adoption: Adoption,
     pub(crate) prunes_data: bool,
     pub(crate) recreates: bool,
-    pub(crate) propagation: PropagationPolicy,
+    pub(crate) propagation: Option<PropagationPolicy>,
     /// The prefixes of managers whose fields become ours with each change.
     pub(crate) takes_from: &'static [&'static str],
     pub(crate) detects_version: bool,
-    pub(crate) matcher: Matcher<K>,
+    /// Decides instead of the matcher.
     pub(crate) judge: Option<Judge>,
+    /// Decides about the names.
     pub(crate) once_per: Option<OncePer>,
+    /// What its function wants is changed by these, one after the other.
     pub(crate) changes: Vec<Changes>,
-    pub(crate) annotations: Option<MappingAnnotations>,
     /// Whether its objects keep the ids of records.
     pub(in crate::dependent) keeps_ids: bool,
-    /// Whether it stands for nodes that the controller no longer has.
-    pub(in crate::dependent) is_former: bool,
 }
 
 impl<K: KubeObject> ObjectSettings<K> {
@@ -52,19 +61,9 @@ impl<K: KubeObject> ObjectSettings<K> {
             cluster_scoped: false,
             capabilities: Capabilities::CRUD,
             source: SourceChoice::OfKind,
-            use_ssa: None,
-            adoption: Adoption::default(),
-            prunes_data: false,
-            recreates: false,
-            propagation: PropagationPolicy::Background,
-            takes_from: &[],
-            detects_version: false,
             matcher: Matcher::Auto,
-            judge: None,
-            once_per: None,
-            changes: Vec::new(),
+            rules: WriteRules::default(),
             annotations: None,
-            keeps_ids: false,
             is_former: false,
         }
     }
@@ -74,13 +73,7 @@ impl<K: KubeObject> ObjectSettings<K> {
     pub(in crate::dependent) fn untyped(&self) -> ObjectSettings<DynamicObject> {
         ObjectSettings {
             capabilities: self.capabilities,
-            use_ssa: self.use_ssa,
-            adoption: self.adoption,
-            prunes_data: self.prunes_data,
-            recreates: self.recreates,
-            propagation: self.propagation.clone(),
-            detects_version: self.detects_version,
-            changes: self.changes.clone(),
+            rules: WriteRules { judge: None, ..self.rules.clone() },
             is_former: self.is_former,
             ..ObjectSettings::new(Arc::clone(&self.name))
         }
@@ -92,25 +85,16 @@ impl<K: KubeObject> ObjectSettings<K> {
         let kind = if self.cluster_scoped { kind.cluster_scoped() } else { kind };
         let source =
             self.source.finish(&self.name, &kind, dynamic, self.annotations.as_ref(), self.capabilities);
+        // An object that can't be created again isn't deleted.
+        let recreates = self.rules.recreates && self.capabilities.creates;
         Managed {
             of: RustType::of::<K>(),
             kind,
             capabilities: self.capabilities,
             source,
-            use_ssa: self.use_ssa,
-            adoption: self.adoption,
-            prunes_data: self.prunes_data,
-            // An object that can't be created again isn't deleted.
-            recreates: self.recreates && self.capabilities.can_create(),
-            propagation: self.propagation,
-            takes_from: self.takes_from,
-            detects_version: self.detects_version,
             matcher: self.matcher.erased(),
-            judge: self.judge,
-            once_per: self.once_per,
-            changes: self.changes,
+            rules: WriteRules { recreates, ..self.rules },
             annotations: self.annotations.unwrap_or_default(),
-            keeps_ids: self.keeps_ids,
             is_former: self.is_former,
         }
     }
@@ -147,7 +131,7 @@ impl<K: KubeObject> SourceChoice<K> {
         capabilities: Capabilities,
     ) -> Source {
         // A dependent that may create learns of other objects with the name when it tries to create its own.
-        let creates = capabilities.can_create();
+        let creates = capabilities.creates;
         let marked = matches!(self, Self::OfKind) && (creates || capabilities.only_deletes());
         let (source, own) = match self {
             Self::Named(name) => return Source { name, declared: None, is_by_key: false },
@@ -157,7 +141,7 @@ impl<K: KubeObject> SourceChoice<K> {
         };
         let source = if kind.is_namespaced() { source } else { source.cluster_scoped() };
         let source = if marked { source.marked() } else { source };
-        let is_by_key = !own && !capabilities.can_write() && !capabilities.can_delete();
+        let is_by_key = !own && !capabilities.can_write() && !capabilities.deletes;
         let source = match own {
             true => source.name_by_default(dependent),
             // Kinds of several groups may have one name, and a type of their own, whose source has that name.
@@ -214,22 +198,9 @@ pub(in crate::dependent) struct Managed {
     pub(in crate::dependent) kind: ResourceType,
     pub(in crate::dependent) capabilities: Capabilities,
     pub(in crate::dependent) source: Source,
-    pub(super) use_ssa: Option<bool>,
-    pub(super) adoption: Adoption,
-    pub(super) prunes_data: bool,
-    pub(super) recreates: bool,
-    pub(super) propagation: PropagationPolicy,
-    pub(super) takes_from: &'static [&'static str],
-    pub(super) detects_version: bool,
     pub(super) matcher: Matcher<dyn Object>,
-    /// Decides instead of the matcher.
-    pub(super) judge: Option<Judge>,
-    /// Decides about the names.
-    pub(super) once_per: Option<OncePer>,
-    /// What its function wants is changed by these, one after the other.
-    pub(super) changes: Vec<Changes>,
+    pub(super) rules: WriteRules,
     pub(super) annotations: MappingAnnotations,
-    pub(super) keeps_ids: bool,
     pub(super) is_former: bool,
 }
 
@@ -241,7 +212,7 @@ impl Managed {
         pruning: Pruning<'_>,
     ) -> Result<usize, Error> {
         // The source of a node that takes part under a condition may not be running.
-        if !self.capabilities.can_delete() || self.source(asked.context).is_err() {
+        if !self.capabilities.deletes || self.source(asked.context).is_err() {
             return Ok(0);
         }
         self.hold(asked, None).await?;
@@ -254,15 +225,15 @@ impl Managed {
             capabilities: self.capabilities,
             event_sources: self.source.declared.iter().cloned().collect(),
             access: self.access(),
-            several: false,
-            outside: None,
-            objects: Some(OfKind::of(self.kind.clone(), Arc::clone(&self.source.name))),
-            of_any_kind: false,
-            reads: vec![Reading::objects(self.of, &self.source.name, &self.kind, self.source.is_by_key)],
-            judged: None,
-            early: false,
-            keeps: None,
+            objects: Some(OfKind { kind: self.kind.clone(), source: Arc::clone(&self.source.name) }),
+            reads: vec![Reading {
+                source: Arc::clone(&self.source.name),
+                of: self.of,
+                kind: self.kind.clone(),
+                is_by_key: self.source.is_by_key,
+            }],
             unsound: self.unsound(),
+            ..Declaration::default()
         }
     }
 
@@ -289,25 +260,25 @@ impl Managed {
     /// The rights that are needed to write, as declared or as the operator does. Written objects are also read, if a
     /// creation meets an existing object, or a deletion is refused.
     fn access(&self) -> Vec<Access> {
-        let (capabilities, use_ssa) = (self.capabilities, self.use_ssa.unwrap_or(true));
+        let (capabilities, use_ssa) = (self.capabilities, self.rules.use_ssa.unwrap_or(true));
         let mut verbs = Vec::new();
-        if capabilities.can_write() || capabilities.can_delete() {
+        if capabilities.can_write() || capabilities.deletes {
             verbs.push("get");
         }
         // An apply may also create, even if it is meant to update.
-        if capabilities.can_create() || (capabilities.can_update() && use_ssa) {
+        if capabilities.creates || (capabilities.updates && use_ssa) {
             verbs.push("create");
         }
         if use_ssa && verbs.contains(&"create") {
             verbs.push("patch");
-        } else if capabilities.can_update() {
+        } else if capabilities.updates {
             verbs.push("update");
         }
         // Owner and marks are kept up by patches, however the content is written.
         if capabilities.can_write() && !verbs.contains(&"patch") {
             verbs.push("patch");
         }
-        if capabilities.can_delete() || self.recreates {
+        if capabilities.deletes || self.rules.recreates {
             verbs.push("delete");
         }
         if verbs.is_empty() {
@@ -346,7 +317,7 @@ macro_rules! settings {
         /// [`OperatorBuilder::use_ssa_for_dependents`](crate::OperatorBuilder::use_ssa_for_dependents). JOSDK's `useSSA`, whose
         /// default is `false` for ConfigMaps and Secrets.
         pub fn use_ssa(mut self, use_ssa: bool) -> Self {
-            self.settings.use_ssa = Some(use_ssa);
+            self.settings.rules.use_ssa = Some(use_ssa);
             self
         }
 
@@ -354,14 +325,14 @@ macro_rules! settings {
         /// default none are: that is an [`Error::Conflict`](crate::dependent::Error::Conflict), which names the owner.
         /// JOSDK: `createResourceOnlyIfNotExistingWithSSA`, inverted.
         pub fn adopt(mut self, adoption: $crate::dependent::Adoption) -> Self {
-            self.settings.adoption = adoption;
+            self.settings.rules.adoption = adoption;
             self
         }
 
         /// Deletes an object that is replaced by one with another name even if its data is lost. By default a
         /// PersistentVolumeClaim, a Namespace and a definition stay, with a warning.
         pub fn prune_data(mut self) -> Self {
-            self.settings.prunes_data = true;
+            self.settings.rules.prunes_data = true;
             self
         }
 
@@ -369,7 +340,7 @@ macro_rules! settings {
         /// immutable (a Deployment's selector, a Job's template), and creates it again. Without this it is an error
         /// that names this setting. What the object holds is lost: don't use it for volume claims.
         pub fn recreate_when_immutable(mut self) -> Self {
-            self.settings.recreates = true;
+            self.settings.rules.recreates = true;
             self
         }
 
@@ -377,7 +348,7 @@ macro_rules! settings {
         /// background; with `Foreground` the object is gone when all of that is; with `Orphan` it stays: a StatefulSet that is
         /// recreated takes its Pods over.
         pub fn propagation(mut self, policy: $crate::operations::PropagationPolicy) -> Self {
-            self.settings.propagation = policy;
+            self.settings.rules.propagation = Some(policy);
             self
         }
 
@@ -386,7 +357,7 @@ macro_rules! settings {
         /// annotation [`MarkNames::api_version`](crate::resource::MarkNames::api_version). JOSDK:
         /// `detectApiVersionChange`.
         pub fn detect_api_version_change(mut self) -> Self {
-            self.settings.detects_version = true;
+            self.settings.rules.detects_version = true;
             self
         }
 
@@ -394,7 +365,7 @@ macro_rules! settings {
         /// [`Matcher::Auto`](crate::dependent::matcher::Matcher::Auto) says.
         pub fn matcher(mut self, matcher: $crate::dependent::matcher::Matcher<$resource>) -> Self {
             self.settings.matcher = matcher;
-            self.settings.judge = None;
+            self.settings.rules.judge = None;
             self
         }
 

@@ -69,19 +69,17 @@ impl OfPrimary<'_> {
 
     /// The way to write the node's objects.
     pub(super) fn operations(&self) -> ResourceOperations<'_> {
-        let operations = self.asked.context.resource_operations();
-        operations.event_source(&self.managed.source.name).propagation(&self.managed.propagation)
+        let operations = self.asked.context.resource_operations().event_source(&self.managed.source.name);
+        match &self.managed.rules.propagation {
+            Some(policy) => operations.propagation(policy),
+            None => operations,
+        }
     }
 
     /// The way to write a wanted object.
     fn writer<'d>(&'d self, desired: &'d dyn Object) -> Result<DependentWriter<'d>, Error> {
         let mark = self.notes_what_is_applied().then(|| self.marks.of.names().mark());
-        Ok(self
-            .operations()
-            .dependent(self.managed.of, desired)?
-            .of_node(self.asked.node)
-            .noting_in(mark)
-            .leaving(self.left))
+        Ok(self.operations().dependent(self.managed.of, desired, self.asked.node, mark, self.left)?)
     }
 
     /// Whether the server would create the object, as far as a request shows that creates nothing.
@@ -132,7 +130,7 @@ impl OfPrimary<'_> {
         }
         loop {
             let (result, operation) = match &actual {
-                None if !self.managed.capabilities.can_create() => return Ok(None),
+                None if !self.managed.capabilities.creates => return Ok(None),
                 None => (context.permitted(self.create(writer)).await, Operation::Created),
                 Some(actual) => match self.difference(writer, &**actual, desired)? {
                     None => {
@@ -205,7 +203,7 @@ impl OfPrimary<'_> {
         actual: &dyn Object,
     ) -> Result<AnyObject, operations::Error> {
         if self.applies() {
-            let taken = match self.managed.takes_from {
+            let taken = match self.managed.rules.takes_from {
                 [] => None,
                 prefixes => writer.take_fields(prefixes).await?,
             };
@@ -233,7 +231,7 @@ impl OfPrimary<'_> {
         if refused.code() != Some(422) || !writer.is_valid_alone(live).await? {
             return Err(refused);
         }
-        if !self.managed.recreates || !self.may_recreate(live) {
+        if !self.managed.rules.recreates || !self.may_recreate(live) {
             return Err(refused.unless_recreated());
         }
         let found = self.compared(writer, live, desired)?.unwrap_or_default();
@@ -251,7 +249,7 @@ impl OfPrimary<'_> {
         actual: &dyn Object,
         desired: &dyn Object,
     ) -> Result<Option<Vec<String>>, operations::Error> {
-        if !self.managed.capabilities.can_update() {
+        if !self.managed.capabilities.updates {
             return Ok(None);
         }
         let Some(paths) = self.compared(writer, actual, desired)? else { return Ok(None) };
@@ -283,7 +281,7 @@ impl OfPrimary<'_> {
         if seen.as_ref().is_some_and(Seen::has_matched) {
             return Ok(None);
         }
-        if let Some(judge) = &self.managed.judge {
+        if let Some(judge) = &self.managed.rules.judge {
             actual.check().map_err(|source| writer.serialize(source))?;
             return Ok((!(judge.0)(actual, desired, self.asked)).then(Vec::new));
         }
@@ -308,7 +306,7 @@ impl OfPrimary<'_> {
 
     /// Whether the object's digest of the last apply decides, by comparison with the desired state.
     fn notes_what_is_applied(&self) -> bool {
-        self.managed.judge.is_none() && matches!(self.managed.matcher, Matcher::Auto) && self.applies()
+        self.managed.rules.judge.is_none() && matches!(self.managed.matcher, Matcher::Auto) && self.applies()
     }
 }
 
@@ -321,7 +319,7 @@ impl OfPrimary<'_> {
         desired: &dyn Object,
         is_new: bool,
     ) -> Result<bool, operations::Error> {
-        if !self.managed.capabilities.can_update() {
+        if !self.managed.capabilities.updates {
             return Ok(true);
         }
         // The next run reports an object that can't be compared.
@@ -388,7 +386,7 @@ impl OfPrimary<'_> {
     /// of the matcher may depend on more than the two objects.
     fn told_apart<'d>(&'d self, desired: &'d dyn Object, mark: &'d str) -> Desired<'d> {
         match self.managed.matcher {
-            _ if self.managed.judge.is_some() => Desired::Known(None),
+            _ if self.managed.rules.judge.is_some() => Desired::Known(None),
             Matcher::Custom(_) => Desired::Known(None),
             Matcher::Auto | Matcher::Generic(_) => Desired::Object([&self.marks.node, mark], desired),
         }

@@ -171,12 +171,7 @@ impl<E: External<P>, P: KubeObject> Records<E, P> {
         let sources = [DependentSource::own(Arc::new(source)), system.source()].into_iter().chain(polling);
         let sources = sources.chain(kept.event_sources.iter().cloned());
         let declaration = Declaration {
-            capabilities: Capabilities {
-                creates: true,
-                updates: true,
-                deletes: true,
-                garbage_collected: false,
-            },
+            capabilities: Capabilities { garbage_collected: false, ..Capabilities::CRUD },
             event_sources: sources.collect(),
             several: several::<E, P>(),
             outside: Some(TypeId::of::<E>()),
@@ -186,13 +181,9 @@ impl<E: External<P>, P: KubeObject> Records<E, P> {
                 optional: <E::Want as Wants<E::Resource>>::OPTIONAL,
                 reads: false,
             }),
-            early: false,
             keeps: ids.field().cloned(),
             unsound,
-            access: kept.access.clone(),
-            objects: kept.objects.clone(),
-            of_any_kind: false,
-            reads: kept.reads.clone(),
+            ..kept
         };
         let engine = Engine {
             external,

@@ -68,7 +68,7 @@ impl<E: External<P>, P: KubeObject> Engine<E, P> {
     /// Before a create: whether ids can be written. The field of the status is the same for all primaries.
     pub(super) async fn try_out(&self, asked: Asked<'_>) -> Result<(), BoxError> {
         if !self.tried_out.load(Ordering::Relaxed) {
-            let _one_at_a_time = asked.context.primary_writes().lock().await;
+            let _one_at_a_time = asked.context.primary_writes.lock().await;
             self.ids.try_out(several::<E, P>(), asked).await?;
             self.tried_out.store(self.ids.field().is_some(), Ordering::Relaxed);
         }

@@ -89,7 +89,8 @@ pub(super) struct IdObject {
 impl IdObject {
     /// Objects of type `K`.
     pub(super) fn of<K: Keeps>(several: bool) -> Self {
-        let settings = ObjectSettings::<K> { keeps_ids: true, ..ObjectSettings::new(Arc::from("")) };
+        let mut settings = ObjectSettings::<K>::new(Arc::from(""));
+        settings.rules.keeps_ids = true;
         Self {
             managed: settings.finish(K::DynamicType::default()),
             make: |ids| Box::new(K::keeping(ids)),

@@ -138,7 +138,7 @@ async fn a_record_that_goes_slowly_is_looked_at_again_until_it_is_gone() {
         let (dependent, primary) = (numbers.standalone(), primary());
         let context = Offline::<Map>::new(OfflineParts::default()).context(&primary);
         assert_eq!(dependent.delete(&primary, &context).await.unwrap(), expected);
-        let again = context.any().remembered().lock().again_after();
+        let again = context.any().remembered().lock().again_in;
         assert_eq!(again.is_some(), expected == Deletion::Asked);
         assert_eq!(numbers.stored().is_empty(), expected == Deletion::Gone);
     }

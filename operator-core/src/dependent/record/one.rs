@@ -172,7 +172,7 @@ impl<'r, E: External<P>, P: KubeObject> One<'r, E, P> {
     }
 
     async fn keep(&mut self) -> Result<(), BoxError> {
-        let (id, _one_at_a_time) = (self.id(), self.context.any().primary_writes().lock().await);
+        let (id, _one_at_a_time) = (self.id(), self.context.any().primary_writes.lock().await);
         self.of.ids.keep((self.facts.several, self.key), Some(&id), self.asked).await?;
         self.facts.kept();
         Ok(())
@@ -338,7 +338,7 @@ impl<'r, E: External<P>, P: KubeObject> One<'r, E, P> {
     async fn forget(&mut self) -> Result<(), BoxError> {
         // Without the id the attempt would count as open again.
         self.clear_note().await?;
-        let _one_at_a_time = self.context.any().primary_writes().lock().await;
+        let _one_at_a_time = self.context.any().primary_writes.lock().await;
         self.of.ids.keep((self.facts.several, self.key), None, self.asked).await?;
         self.known(|known| (known.id, known.settled) = (None, true));
         self.facts.forgotten();

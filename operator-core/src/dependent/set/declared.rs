@@ -50,7 +50,7 @@ impl SetWords {
     /// The rights that a node of these kinds needs: for its objects, and to learn where kinds are served.
     fn access(&self, capabilities: Capabilities) -> Vec<Access> {
         let mut verbs = vec!["get", "list", "watch", "create", "patch", "update"];
-        if capabilities.can_delete() {
+        if capabilities.deletes {
             verbs.push("delete");
         }
         let of = |kind: &ResourceType, verbs: &[&'static str]| Access {
@@ -76,7 +76,7 @@ fn unsound<K: KubeObject>(settings: &ObjectSettings<K>, words: &SetWords) -> Opt
             "has objects of several kinds, and an event source of its own",
             "each kind has a source, which other nodes of that kind share",
         )
-    } else if settings.judge.is_some() || !matches!(settings.matcher, Matcher::Auto) {
+    } else if settings.rules.judge.is_some() || !matches!(settings.matcher, Matcher::Auto) {
         (
             "has objects of several kinds, and compares them itself",
             "they have no common type, and the annotation `update-policy` of an object says how it is written",
@@ -111,9 +111,8 @@ pub(crate) fn declare_set<K: KubeObject, P: KubeObject>(
     // They go in an order of their own, so the garbage collector has no part in it.
     objects.capabilities.garbage_collected = false;
     let (name, capabilities) = (Arc::clone(&objects.name), objects.capabilities);
-    let reconcile =
-        if capabilities.can_update() { ReconcilePolicy::default() } else { ReconcilePolicy::Once };
-    let defaults = Policies { adoption: objects.adoption, reconcile, ..Policies::default() };
+    let reconcile = if capabilities.updates { ReconcilePolicy::default() } else { ReconcilePolicy::Once };
+    let defaults = Policies { adoption: objects.rules.adoption, reconcile, ..Policies::default() };
     let settings = SetSettings { objects, defaults, words };
     let declaration = Declaration {
         capabilities,

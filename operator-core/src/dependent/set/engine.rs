@@ -104,10 +104,10 @@ impl SetEngine {
         let mut settings = self.settings.objects.untyped();
         settings.cluster_scoped = !kind.is_namespaced();
         settings.capabilities.updates = ways.updates;
-        settings.adoption = ways.adoption;
+        settings.rules.adoption = ways.adoption;
         match ways.update {
-            UpdatePolicy::Replace => settings.use_ssa = Some(false),
-            UpdatePolicy::SsaOverride => settings.takes_from = OTHER_TOOLS,
+            UpdatePolicy::Replace => settings.rules.use_ssa = Some(false),
+            UpdatePolicy::SsaOverride => settings.rules.takes_from = OTHER_TOOLS,
             UpdatePolicy::SsaMerge | UpdatePolicy::Recreate => {}
         }
         let managed = Arc::new(settings.finish(kind.api_resource()));
@@ -136,7 +136,7 @@ impl SetEngine {
         let Course { items, progress, done, waits } = course;
         self.remember(asked, &done).await?;
         let all = wanted.objects.len();
-        let result = items.finish()?.desiring(all).over(progress.over());
+        let result = items.finish()?.desiring(all).over(progress.over);
         let mut leaves = false;
         if is_whole && result.failed().is_empty() {
             let (going, kept) = self.pruned(asked, wanted, kinds)?;
@@ -239,7 +239,7 @@ impl SetEngine {
         let key = wanted.key(kind.is_namespaced(), asked.context.primary_key());
         // A namespace that was given to all of them says nothing of those that have none.
         draft.meta_mut().namespace = key.namespace().map(str::to_owned);
-        for change in &self.settings.objects.changes {
+        for change in &self.settings.objects.rules.changes {
             (change.0)(&mut *draft, asked)?;
         }
         own.completed(&mut *draft, false).map_err(Error::boxed)?;
@@ -417,7 +417,7 @@ struct Course {
 
 impl Engine for SetEngine {
     fn add_change(&mut self, change: Changes) -> bool {
-        self.settings.objects.changes.push(change);
+        self.settings.objects.rules.changes.push(change);
         true
     }
 
@@ -459,7 +459,7 @@ impl Engine for SetEngine {
 
     fn delete<'r>(&'r self, asked: Asked<'r>) -> Answer<'r, Deleted> {
         async move {
-            match self.settings.objects.capabilities.can_delete() {
+            match self.settings.objects.capabilities.deletes {
                 true => self.end(asked, (Unwanted::Ended, true)).await,
                 false => Ok(Deleted::NOTHING),
             }

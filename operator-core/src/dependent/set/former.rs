@@ -1,7 +1,7 @@
 //! What the nodes with several kinds have left that the controller no longer has. The primary names their kinds, and the
 //! objects their policies; the function isn't needed.
 
-use std::{collections::BTreeSet, sync::Arc};
+use std::collections::BTreeSet;
 
 use futures::{FutureExt, future::BoxFuture};
 use kube::core::DynamicObject;
@@ -13,8 +13,8 @@ use crate::{
         function::{Answered, Want},
         question::{Ask, Drafts},
     },
-    reconciler::{AnyContext, BoxError},
-    resource::{AnyObject, MadeKinds},
+    reconciler::{AnyGiven, BoxError},
+    resource::MadeKinds,
 };
 
 /// Removes it, in order.
@@ -43,9 +43,9 @@ impl Default for FormerSets {
 
 impl FormerSets {
     /// The nodes of this sort that the controller no longer has, as their labels name them, of which something may be left.
-    pub(crate) fn named(&self, primary: &AnyObject, context: &AnyContext) -> BTreeSet<String> {
-        let marks = &*context.shared().marks;
-        let named = MadeKinds::of(&*context.newest(primary), marks);
+    pub(crate) fn named(&self, given: AnyGiven<'_>) -> BTreeSet<String> {
+        let marks = &*given.context.shared().marks;
+        let named = MadeKinds::of(&*given.context.newest(given.primary), marks);
         let former = named.nodes(marks).filter(|node| !marks.nodes().is_of_any_kind(node));
         former.map(str::to_owned).collect()
     }
@@ -54,8 +54,7 @@ impl FormerSets {
     pub(crate) fn remove<'r>(
         &'r self,
         node: &'r str,
-        primary: &'r AnyObject,
-        context: &'r Arc<AnyContext>,
+        AnyGiven { primary, context }: AnyGiven<'r>,
         prunes_data: bool,
     ) -> BoxFuture<'r, Result<Option<String>, BoxError>> {
         let ends = primary.meta().deletion_timestamp.is_some();

@@ -89,7 +89,7 @@ impl SetEngine {
         wanted: &Wanted,
         kinds: &Kinds,
     ) -> Result<(Vec<Going>, Option<String>), BoxError> {
-        let pruned = (Unwanted::Pruned, self.settings.objects.prunes_data);
+        let pruned = (Unwanted::Pruned, self.settings.objects.rules.prunes_data);
         self.leftovers(asked, self.unwanted(asked, wanted, kinds)?, pruned)
     }
 

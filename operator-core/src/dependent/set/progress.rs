@@ -14,7 +14,7 @@ use crate::{
 pub(super) struct Progressing {
     ready: usize,
     /// Those that needn't exist.
-    over: usize,
+    pub(super) over: usize,
     /// With their positions.
     unready: Vec<(usize, Secondary, Kstatus)>,
 }
@@ -23,11 +23,6 @@ impl Progressing {
     /// Counts an object that needn't exist.
     pub(super) fn skip(&mut self) {
         self.over += 1;
-    }
-
-    /// The number of those.
-    pub(super) fn over(&self) -> usize {
-        self.over
     }
 
     /// Counts the object at this position, after this was done about it.

@@ -28,7 +28,7 @@ impl SetEngine {
     fn tells(&self, asked: Asked<'_>) -> bool {
         let key = format!("{}/{DISABLE_EVENTS}", self.rules(asked).prefix);
         let says = asked.primary.meta().annotations.as_ref().and_then(|all| all.get(&key));
-        asked.context.shared().events.is_declared() && says.is_none_or(|says| says != "true")
+        asked.context.shared().events.declared && says.is_none_or(|says| says != "true")
     }
 
     /// Tells on an object what was done with it, or what has failed and why.

@@ -28,10 +28,10 @@ pub(super) struct Paused {
 
 /// The records of one primary in one system whose last call failed, by their tokens.
 #[derive(Debug, Default)]
-pub(super) struct Backoff(BTreeMap<Box<str>, Pause>);
+pub(super) struct Backoff(pub(super) BTreeMap<Box<str>, Pause>);
 
 #[derive(Debug)]
-struct Pause {
+pub(super) struct Pause {
     failures: u32,
     paused: Paused,
     /// Whether a change has failed, and none has succeeded since.
@@ -64,18 +64,6 @@ impl Backoff {
         };
         let paused = Paused { again: now + delay(failures), last: Arc::clone(why) };
         self.0.insert(record.into(), Pause { failures, paused, of_change });
-    }
-
-    /// The number of records with an entry.
-    #[cfg(test)]
-    pub(super) fn len(&self) -> usize {
-        self.0.len()
-    }
-
-    /// Whether there are no entries.
-    #[cfg(test)]
-    pub(super) fn is_empty(&self) -> bool {
-        self.0.is_empty()
     }
 }
 

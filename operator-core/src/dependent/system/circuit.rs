@@ -56,19 +56,6 @@ pub(super) struct Ticket {
     probe: Option<u64>,
 }
 
-/// What is known about an outage.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub(super) struct Down {
-    /// When the first of the failures in a row was.
-    pub(super) since: Now,
-    /// How many calls have failed since.
-    pub(super) failures: u32,
-    /// The last failure.
-    pub(super) last: Arc<str>,
-    /// When the system is called again; `None` while a call in progress is the probe.
-    pub(super) again: Option<Now>,
-}
-
 /// The circuit of one system. Closed at first.
 #[derive(Debug, Default)]
 pub(super) struct Circuit {
@@ -88,35 +75,38 @@ struct Row {
     several: bool,
 }
 
-#[derive(Debug)]
-struct Outage {
-    since: Now,
-    failures: u32,
-    last: Arc<str>,
+/// What is known about an outage.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(super) struct Outage {
+    /// When the first of the failures in a row was.
+    pub(super) since: Now,
+    /// How many calls have failed since.
+    pub(super) failures: u32,
+    /// The last failure.
+    pub(super) last: Arc<str>,
     pause: Duration,
     again: Now,
     probe: Option<u64>,
 }
 
 impl Outage {
-    fn down(&self) -> Down {
-        let Self { since, failures, last, again, probe, .. } = self;
-        let again = probe.is_none().then_some(*again);
-        Down { since: *since, failures: *failures, last: Arc::clone(last), again }
+    /// When the system is called again; `None` while a call in progress is the probe.
+    pub(super) fn again(&self) -> Option<Now> {
+        self.probe.is_none().then_some(self.again)
     }
 }
 
 impl Circuit {
     /// Whether a call would be let through now.
-    pub(super) fn check(&self, now: Now) -> Result<(), Down> {
+    pub(super) fn check(&self, now: Now) -> Result<(), Outage> {
         match &self.outage {
-            Some(outage) if outage.probe.is_some() || now < outage.again => Err(outage.down()),
+            Some(outage) if outage.probe.is_some() || now < outage.again => Err(outage.clone()),
             _ => Ok(()),
         }
     }
 
     /// A call is about to be made.
-    pub(super) fn begin(&mut self, now: Now) -> Result<Ticket, Down> {
+    pub(super) fn begin(&mut self, now: Now) -> Result<Ticket, Outage> {
         self.check(now)?;
         let Some(outage) = &mut self.outage else { return Ok(Ticket { probe: None }) };
         self.probes += 1;
@@ -166,9 +156,9 @@ impl Circuit {
     }
 
     /// The outage, and until when it is reported unless the system is tried before.
-    pub(super) fn down(&self, now: Now) -> Option<(Down, Now)> {
+    pub(super) fn down(&self, now: Now) -> Option<(&Outage, Now)> {
         let outage = self.outage.as_ref()?;
         let until = outage.again + TOLD_FOR;
-        (outage.probe.is_some() || now < until).then(|| (outage.down(), until))
+        (outage.probe.is_some() || now < until).then_some((outage, until))
     }
 }

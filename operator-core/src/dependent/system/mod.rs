@@ -53,7 +53,7 @@ use crate::{
 
 use backoff::{Backoff, Paused};
 pub(crate) use call::{CallError, CallKind, RecordId};
-use circuit::{CallEnd, Circuit, Down, Ticket};
+use circuit::{CallEnd, Circuit, Outage, Ticket};
 
 #[cfg(feature = "testing")]
 tokio::task_local! {
@@ -173,26 +173,14 @@ impl System {
         // It is never closed.
         let _permit = self.shared.permits.acquire().await.ok();
         let in_progress = self.begin(record, kind, wall)?;
-        match tokio::time::timeout(self.deadline, permitted(call)).await {
-            Ok(Ok(answer)) => {
-                in_progress.end(CallEnd::Answered, "");
-                Ok(answer)
-            }
-            Ok(Err(error)) => {
-                let why = error_chain(&*error);
-                if is_refusal(&error) || with_sources(&*error).any(Permanent::is) {
-                    in_progress.end(CallEnd::Refused, &why);
-                    return Err(CallError::Refused(error));
-                }
-                in_progress.end(CallEnd::Failed, &why);
+        let is_refusal =
+            move |error: &BoxError| is_refusal(error) || with_sources(&**error).any(Permanent::is);
+        match in_progress.answer(call, is_refusal).await.map_err(CallError::Failed)? {
+            Ok(answer) => Ok(answer),
+            Err((error, true)) => Err(CallError::Refused(error)),
+            Err((source, false)) => {
                 let (system, call) = (Arc::clone(&self.shared.name), kind.as_str());
-                Err(CallError::Failed(Error::CallFailed { system, call, source: error }))
-            }
-            Err(_) => {
-                let deadline = self.deadline;
-                in_progress.end(CallEnd::Failed, &format!("no answer in {deadline:?}"));
-                let (system, call) = (Arc::clone(&self.shared.name), kind.as_str());
-                Err(CallError::Failed(Error::NoAnswer { system, call, deadline }))
+                Err(CallError::Failed(Error::CallFailed { system, call, source }))
             }
         }
     }
@@ -231,16 +219,7 @@ impl System {
         let ticket = self.shared.circuit.lock().begin(self.now()).map_err(is_down)?;
         let kind = CallKind::Observe;
         let in_progress = InProgress { system: self, record: None, token, kind, ticket, ended: false };
-        let Ok(answer) = tokio::time::timeout(self.deadline, permitted(call)).await else {
-            in_progress.end(CallEnd::Failed, &format!("no answer in {:?}", self.deadline));
-            let system = Arc::clone(&self.shared.name);
-            return Err(Error::NoAnswer { system, call: kind.as_str(), deadline: self.deadline }.boxed());
-        };
-        match &answer {
-            Ok(_) => in_progress.end(CallEnd::Answered, ""),
-            Err(error) => in_progress.end(CallEnd::Failed, &error_chain(&**error)),
-        }
-        answer
+        in_progress.answer(call, |_| false).await.map_err(Error::boxed)?.map_err(|(error, _)| error)
     }
 
     fn not_called(&self, obstacle: Obstacle, now: Now, wall: &dyn WallClock) -> CallError {
@@ -250,8 +229,9 @@ impl System {
             Obstacle::Paused(Paused { again, last }) => {
                 Error::CallPaused { system, last, again: time(again) }
             }
-            Obstacle::Down(Down { since, last, again, .. }) => {
-                Error::SystemDown { system, since: time(since), last, again: again.map(time) }
+            Obstacle::Down(outage) => {
+                let again = outage.again().map(time);
+                Error::SystemDown { system, since: time(outage.since), last: outage.last, again }
             }
         })
     }
@@ -259,14 +239,12 @@ impl System {
     /// Whether it is down, and when that has to be checked again even without a call.
     fn told(&self, wall: &dyn WallClock) -> (SourceHealth, Option<Now>) {
         let now = self.now();
-        let Some((down, until)) = self.shared.circuit.lock().down(now) else {
-            return (SourceHealth::Healthy, None);
-        };
-        let Down { since, failures, last, again } = down;
-        let since = time_of_day(since, now, wall);
+        let circuit = self.shared.circuit.lock();
+        let Some((outage, until)) = circuit.down(now) else { return (SourceHealth::Healthy, None) };
+        let (since, failures, last) = (time_of_day(outage.since, now, wall), outage.failures, &outage.last);
         let reason =
             format!("it is down since {since}: {failures} calls have failed, the last one with {last}");
-        let again = match again {
+        let again = match outage.again() {
             Some(again) => format!("it is called again at {}", time_of_day(again, now, wall)),
             None => "a call in progress probes whether it is back".to_owned(),
         };
@@ -291,7 +269,7 @@ impl System {
 /// Why a call isn't made.
 enum Obstacle {
     Paused(Paused),
-    Down(Down),
+    Down(Outage),
 }
 
 /// A call that has begun. A dropped call has no answer.
@@ -306,8 +284,29 @@ struct InProgress<'c> {
 }
 
 impl InProgress<'_> {
-    fn end(mut self, outcome: CallEnd, why: &str) {
-        self.ends(outcome, why);
+    /// The answer, if it comes in time; or the error, and whether it is a refusal.
+    async fn answer<T>(
+        mut self,
+        call: impl Future<Output = Result<T, BoxError>>,
+        is_refusal: impl Fn(&BoxError) -> bool,
+    ) -> Result<Result<T, (BoxError, bool)>, Error> {
+        let deadline = self.system.deadline;
+        let Ok(answer) = tokio::time::timeout(deadline, permitted(call)).await else {
+            self.ends(CallEnd::Failed, &format!("no answer in {deadline:?}"));
+            let system = Arc::clone(&self.system.shared.name);
+            return Err(Error::NoAnswer { system, call: self.kind.as_str(), deadline });
+        };
+        let answer = answer.map_err(|error| {
+            let is_refusal = is_refusal(&error);
+            (error, is_refusal)
+        });
+        let (outcome, why) = match &answer {
+            Ok(_) => (CallEnd::Answered, String::new()),
+            Err((error, true)) => (CallEnd::Refused, error_chain(&**error)),
+            Err((error, false)) => (CallEnd::Failed, error_chain(&**error)),
+        };
+        self.ends(outcome, &why);
+        Ok(answer)
     }
 
     fn ends(&mut self, outcome: CallEnd, why: &str) {

@@ -39,10 +39,10 @@ impl EventSources<'_> {
             return Err(taken("by a source of the controller's declaration"));
         }
         if let Some(slot) = conditional.slot(&source.name()) {
-            if !are_alike(&slot.declaration().contents(), &source.contents()) {
+            if !are_alike(&slot.declaration.contents(), &source.contents()) {
                 return Err(taken("for another kind"));
             }
-            if slot.declaration().identity() != source.identity() {
+            if slot.declaration.identity() != source.identity() {
                 return Err(taken(
                     "by a source that selects, maps or keeps something else, and would have to be removed first",
                 ));
@@ -61,7 +61,7 @@ impl EventSources<'_> {
     pub fn remove(&self, name: &str) -> bool {
         let Some(slot) = self.sources.conditional().take(name) else { return false };
         slot.close();
-        let controller = &*slot.wiring().controller;
+        let controller = &*slot.wiring.controller;
         tracing::debug!(controller, source = name, "event source stops: a run has removed it");
         true
     }
@@ -70,7 +70,7 @@ impl EventSources<'_> {
 impl fmt::Debug for EventSources<'_> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let added = self.sources.conditional().added();
-        f.debug_list().entries(added.map(|slot| slot.name().to_owned())).finish()
+        f.debug_list().entries(added.map(|slot| slot.name.clone())).finish()
     }
 }
 

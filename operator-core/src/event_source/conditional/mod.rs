@@ -132,12 +132,12 @@ impl ConditionalSources {
     }
 
     fn slot(&self, name: &str) -> Option<Arc<Slot>> {
-        self.each().find(|slot| slot.name() == name)
+        self.each().find(|slot| slot.name == name)
     }
 
     /// The sources that runs have added.
     fn added(&self) -> impl Iterator<Item = Arc<Slot>> {
-        self.each().filter(|slot| slot.is_added())
+        self.each().filter(|slot| slot.is_added)
     }
 
     /// The source of that name, or else a new one, which doesn't run yet.
@@ -145,12 +145,12 @@ impl ConditionalSources {
         let name = declaration.name();
         let scope = self.scope.lock();
         let slots = &mut *self.slots.write();
-        if let Some(slot) = slots.all.iter().find(|slot| slot.name() == name) {
+        if let Some(slot) = slots.all.iter().find(|slot| slot.name == name) {
             return Some(Arc::clone(slot));
         }
         let (wiring, first) = self.base.as_ref().filter(|_| !slots.closed)?;
         // Beyond the last position they share one.
-        let taken = |index: &u8| slots.all.iter().any(|slot| slot.index() == SourceIndex(*index));
+        let taken = |index: &u8| slots.all.iter().any(|slot| slot.index == SourceIndex(*index));
         let mut free = (u8::try_from(*first).unwrap_or(u8::MAX)..=u8::MAX).filter(|index| !taken(index));
         let index = SourceIndex(free.next().unwrap_or(u8::MAX));
         let mut wiring = wiring.clone();
@@ -163,24 +163,24 @@ impl ConditionalSources {
     /// Removes a source that a run has added.
     fn take(&self, name: &str) -> Option<Arc<Slot>> {
         let slots = &mut *self.slots.write();
-        let slot = slots.all.iter().find(|slot| slot.is_added() && slot.name() == name).cloned()?;
+        let slot = slots.all.iter().find(|slot| slot.is_added && slot.name == name).cloned()?;
         slots.all = slots.all.iter().filter(|other| !Arc::ptr_eq(other, &slot)).cloned().collect();
         Some(slot)
     }
 
     /// Whether a source of that name is declared.
     pub(super) fn declares(&self, name: &str) -> bool {
-        self.slot(name).is_some_and(|slot| !slot.is_added())
+        self.slot(name).is_some_and(|slot| !slot.is_added)
     }
 
     /// The name of the source at that position, if a run has added it.
     pub(crate) fn late_name(&self, index: SourceIndex) -> Option<String> {
-        self.added().find(|slot| slot.index() == index).map(|slot| slot.name().to_owned())
+        self.added().find(|slot| slot.index == index).map(|slot| slot.name.clone())
     }
 
     /// Whether the declaration of one of them is true for its contents.
     pub(super) fn declare(&self, says: impl Fn(&SourceContents) -> bool) -> bool {
-        self.each().any(|slot| says(&slot.declaration().contents()))
+        self.each().any(|slot| says(&slot.declaration.contents()))
     }
 
     /// A node is active for a primary: its source runs from now on. Returns what the run has to wait for, if anything;
@@ -211,7 +211,7 @@ impl ConditionalSources {
         let name = source.name();
         // A kind that was removed, and came back with another scope.
         let is_stale = |slot: &Arc<Slot>| {
-            slot.is_added() && !late::are_alike(&slot.declaration().contents(), &source.contents())
+            slot.is_added && !late::are_alike(&slot.declaration.contents(), &source.contents())
         };
         if self.slot(&name).is_some_and(|slot| is_stale(&slot))
             && let Some(stale) = self.take(&name)
@@ -265,7 +265,7 @@ impl ConditionalSources {
 
     /// The names of the sources that don't work any more because their task has ended.
     pub(crate) fn ended_tasks(&self) -> Vec<String> {
-        self.with_named().filter(|slot| slot.has_ended()).map(|slot| slot.name().to_owned()).collect()
+        self.with_named().filter(|slot| slot.has_ended()).map(|slot| slot.name.clone()).collect()
     }
 
     /// Stops all of them, for good.
@@ -280,6 +280,6 @@ impl ConditionalSources {
 
 impl fmt::Debug for ConditionalSources {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_list().entries(self.each().map(|slot| slot.name().to_owned())).finish()
+        f.debug_list().entries(self.each().map(|slot| slot.name.clone())).finish()
     }
 }

@@ -6,7 +6,8 @@ use std::{
 };
 
 use parking_lot::Mutex;
-use tokio::{sync::Notify, task::JoinHandle};
+use tokio::sync::Notify;
+use tokio_util::task::AbortOnDropHandle;
 
 use super::{
     Claimant,
@@ -26,12 +27,12 @@ const LOOK: Duration = Duration::from_secs(1);
 
 /// A declared source, and its running instance.
 pub(super) struct Slot {
-    name: String,
-    declaration: Arc<dyn SourceDeclaration>,
-    index: SourceIndex,
-    wiring: Wiring,
+    pub(super) name: String,
+    pub(super) declaration: Arc<dyn SourceDeclaration>,
+    pub(super) index: SourceIndex,
+    pub(super) wiring: Wiring,
     /// A run has added it.
-    is_added: bool,
+    pub(super) is_added: bool,
     state: Arc<Mutex<SlotState>>,
     /// Notified when more of it can be seen.
     shows_more: Arc<Notify>,
@@ -72,19 +73,10 @@ struct SlotState {
 
 /// One start of the source; its tasks end with it.
 struct RunningSource {
-    sources: Arc<Sources>,
-    tasks: Vec<JoinHandle<()>>,
     /// Ends once everything has been seen.
-    telling: JoinHandle<()>,
-}
-
-impl Drop for RunningSource {
-    fn drop(&mut self) {
-        self.telling.abort();
-        for task in &self.tasks {
-            task.abort();
-        }
-    }
+    telling: AbortOnDropHandle<()>,
+    tasks: Vec<AbortOnDropHandle<()>>,
+    sources: Arc<Sources>,
 }
 
 impl Slot {
@@ -100,26 +92,6 @@ impl Slot {
             let (name, state, claimed) = (declaration.name(), Arc::default(), ScopeSlot::unique());
             Self { name, declaration, index, wiring, is_added, state, shows_more: Arc::default(), claimed }
         })
-    }
-
-    pub(super) fn name(&self) -> &str {
-        &self.name
-    }
-
-    pub(super) fn declaration(&self) -> &dyn SourceDeclaration {
-        &*self.declaration
-    }
-
-    pub(super) fn index(&self) -> SourceIndex {
-        self.index
-    }
-
-    pub(super) const fn is_added(&self) -> bool {
-        self.is_added
-    }
-
-    pub(super) fn wiring(&self) -> &Wiring {
-        &self.wiring
     }
 
     /// From now on the end of the primary releases its claims. Returns false if the primary is gone.
@@ -235,7 +207,7 @@ impl Slot {
         }
         let telling = self.tell(opening, start);
         if let Some(running) = &mut state.running {
-            std::mem::replace(&mut running.telling, telling).abort();
+            running.telling = telling;
         }
     }
 
@@ -243,7 +215,10 @@ impl Slot {
         let start = state.claims.started();
         let environment = &self.wiring.environment;
         let (controller, observers) = (&self.wiring.controller, &self.wiring.observers);
-        let run = |source| environment.spawn("event source", run_and_tell(source, controller, observers));
+        let run = |source| {
+            let run = run_and_tell(source, controller, observers);
+            AbortOnDropHandle::new(environment.spawn("event source", run))
+        };
         let tasks = sources.all().map(run).collect();
         let telling = self.tell(opening, start);
         tracing::debug!(controller = %self.wiring.controller, source = self.name, "event source starts: it is needed");
@@ -252,11 +227,11 @@ impl Slot {
     }
 
     /// Notifies the waiting primaries, as the source sees more and more.
-    fn tell(&self, mut opening: Opening, start: Start) -> JoinHandle<()> {
+    fn tell(&self, mut opening: Opening, start: Start) -> AbortOnDropHandle<()> {
         let (of, sink, cause) =
             (Arc::downgrade(&self.state), Arc::clone(&self.wiring.sink), Cause::Source(self.index));
         let shows_more = Arc::clone(&self.shows_more);
-        self.wiring.environment.spawn("end of a wait", async move {
+        AbortOnDropHandle::new(self.wiring.environment.spawn("end of a wait", async move {
             while let Some(opens) = opening.next().await {
                 let Some(of) = of.upgrade() else { return };
                 let waiting = match opens {
@@ -270,7 +245,7 @@ impl Slot {
                     sink.related_changed(&primary, cause);
                 }
             }
-        })
+        }))
     }
 
     /// Why the primary can't read it yet.
@@ -339,7 +314,7 @@ impl Slot {
 
     pub(super) fn has_ended(&self) -> bool {
         let state = self.state.lock();
-        state.running.iter().flat_map(|running| &running.tasks).any(JoinHandle::is_finished)
+        state.running.iter().flat_map(|running| &running.tasks).any(AbortOnDropHandle::is_finished)
     }
 
     pub(super) fn close(&self) {

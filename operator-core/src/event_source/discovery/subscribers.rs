@@ -41,6 +41,7 @@ pub(super) struct Subscribers {
     health_changed: Notify,
 }
 
+#[derive(Default)]
 struct Subscriptions {
     /// By the name of a definition, or of a group, and by controller.
     about: BTreeMap<String, BTreeMap<Arc<str>, Subscriber>>,
@@ -54,14 +55,7 @@ struct Subscriptions {
 
 impl Subscribers {
     pub(super) fn new(observers: Observers, view: Arc<View>) -> Self {
-        let state = Subscriptions {
-            about: BTreeMap::new(),
-            of_primaries: BTreeMap::new(),
-            controllers: BTreeMap::new(),
-            health: SourceHealth::Syncing,
-            refused: false,
-        };
-        Self { view, observers, state: Mutex::new(state), health_changed: Notify::new() }
+        Self { view, observers, state: Mutex::default(), health_changed: Notify::new() }
     }
 
     /// `subscriber` has primaries of the definition with that name.

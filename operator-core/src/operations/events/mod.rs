@@ -126,7 +126,7 @@ pub(crate) struct Recorder {
     writer: Writer,
     scopes: Arc<PrimaryScopes>,
     /// Whether the controller says that it writes any.
-    declared: bool,
+    pub(crate) declared: bool,
     cluster: Arc<Outbox>,
     /// Those that are forwarded, if there is a receiver.
     forwarded: Option<Arc<Outbox>>,
@@ -186,11 +186,6 @@ impl Recorder {
             forwarded.put(note.clone());
         }
         self.cluster.put(note);
-    }
-
-    /// Whether the controller says that it writes Events.
-    pub(crate) fn is_declared(&self) -> bool {
-        self.declared
     }
 
     /// Whether some Events are still to be written.

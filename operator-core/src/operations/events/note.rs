@@ -6,7 +6,6 @@ use std::{num::NonZeroU32, time::Duration};
 
 use jiff::Timestamp;
 use k8s_openapi::{api::core::v1::Event, apimachinery::pkg::apis::meta::v1::Time};
-use serde::Deserialize;
 use serde_json::{Value, json};
 use sha2::{Digest, Sha256};
 
@@ -94,20 +93,6 @@ pub(super) struct Reporter<'r> {
     pub(super) now: Timestamp,
 }
 
-/// The Event that is there already.
-#[derive(Debug, Deserialize)]
-pub(super) struct RecordedEvent {
-    metadata: RecordedEventMetadata,
-    #[serde(default)]
-    count: Option<i32>,
-}
-
-#[derive(Debug, Deserialize)]
-#[serde(rename_all = "camelCase")]
-struct RecordedEventMetadata {
-    resource_version: String,
-}
-
 impl Note {
     pub(super) fn new(
         about: About,
@@ -173,8 +158,8 @@ impl Note {
         })
     }
 
-    /// What changes when it happens again, bound to the state that was counted.
-    pub(super) fn again(&self, known: &RecordedEvent, now: Timestamp) -> Value {
+    /// What changes when it happens again, bound to the state that was counted: the Event that is there already.
+    pub(super) fn again(&self, known: &Event, now: Timestamp) -> Value {
         json!({
             "metadata": { "resourceVersion": known.metadata.resource_version },
             "count": known.count.unwrap_or(1).saturating_add(1),
@@ -182,12 +167,6 @@ impl Note {
             // With a key of its own it may have changed.
             "message": self.message,
         })
-    }
-}
-
-impl RecordedEvent {
-    pub(super) fn version(&self) -> &str {
-        &self.metadata.resource_version
     }
 }
 
@@ -302,7 +281,7 @@ mod tests {
 
     #[test]
     fn a_repetition_is_counted_with_its_time_and_bound_to_the_version() {
-        let known = |count: Value| -> RecordedEvent {
+        let known = |count: Value| -> Event {
             serde_json::from_value(json!({ "metadata": { "resourceVersion": "7" }, "count": count })).unwrap()
         };
         let now = Timestamp::from_second(3).unwrap();

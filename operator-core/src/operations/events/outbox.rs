@@ -2,12 +2,13 @@
 
 use std::{collections::VecDeque, mem, sync::Arc, time::Duration};
 
+use k8s_openapi::api::core::v1::Event;
 use parking_lot::Mutex;
 use tokio_util::task::AbortOnDropHandle;
 
 use super::{
     forward::Receiver,
-    note::{Note, RecordedEvent, Reporter, kind},
+    note::{Note, Reporter, kind},
 };
 use crate::{
     cache::read_live,
@@ -141,7 +142,8 @@ async fn write(writer: &Writer, note: &Note, reporter: Reporter<'_>) -> Result<E
             None => (Verb::Create, note.body(&place, reporter), EventOutcome::Created),
             Some(known) => (Verb::MergePatch, note.again(known, reporter.now), EventOutcome::Repeated),
         };
-        let base = known.as_ref().and_then(|known| ResourceVersion::parse(known.version()));
+        let version = known.as_ref().and_then(|known| known.metadata.resource_version.as_deref());
+        let base = version.and_then(ResourceVersion::parse);
         let write = WriteRequest::of(verb, &kind, &place, body::bytes(&content));
         let write = WriteRequest { base, ..write };
         match writer.send(&note.about.key, &write).await {
@@ -155,7 +157,7 @@ async fn write(writer: &Writer, note: &Note, reporter: Reporter<'_>) -> Result<E
 }
 
 /// The Event of that name.
-async fn known(writer: &Writer, place: &ObjectKey) -> Result<Option<RecordedEvent>, Error> {
+async fn known(writer: &Writer, place: &ObjectKey) -> Result<Option<Event>, Error> {
     let read = read_live(&writer.clients.reads, &kind(), place, "application/json").await;
     let Some(found) = read? else { return Ok(None) };
     let known = serde_json::from_str(found.get());

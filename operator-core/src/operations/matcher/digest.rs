@@ -34,26 +34,17 @@ pub(crate) enum Desired<'w> {
 /// A known state and what is desired.
 pub(crate) struct Seen<'w> {
     pub(in crate::operations) kept: Arc<TextObject>,
-    part: Part,
-    manager: &'w str,
-    desired: Desired<'w>,
-    taken: OnceLock<Option<NonZeroU64>>,
-    keeps_words: bool,
+    pub(in crate::operations) part: Part,
+    pub(in crate::operations) manager: &'w str,
+    pub(in crate::operations) desired: Desired<'w>,
+    /// The fingerprint of what is desired, once it was needed.
+    pub(in crate::operations) taken: OnceLock<Option<NonZeroU64>>,
+    /// Whether the type shows strings as they are in the text, which holds for the cluster's own kinds. A user's type may
+    /// change them when it is read, and then a different string may mean the same.
+    pub(in crate::operations) keeps_words: bool,
 }
 
-impl<'w> Seen<'w> {
-    /// `keeps_words`: the type shows strings as they are in the text, which holds for the cluster's own kinds. A user's
-    /// type may change them when it is read, and then a different string may mean the same.
-    pub(in crate::operations) fn new(
-        kept: Arc<TextObject>,
-        part: Part,
-        manager: &'w str,
-        desired: Desired<'w>,
-        keeps_words: bool,
-    ) -> Self {
-        Self { kept, part, manager, desired, taken: OnceLock::new(), keeps_words }
-    }
-
+impl Seen<'_> {
     /// Whether the state is known to match what is desired.
     pub(crate) fn has_matched(&self) -> bool {
         self.verdict().get().is_some_and(|matched| self.fingerprint() == Some(matched))

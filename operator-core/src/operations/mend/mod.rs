@@ -86,24 +86,23 @@ impl DependentWriter<'_> {
     async fn fold(
         &self,
         before: &[ManagedFieldsEntry],
-        patched: Patched,
+        patched: ObjectMeta,
         uid: Option<&str>,
     ) -> Result<Option<String>, Error> {
         let (mut state, us, api_version) = (patched, self.field_manager(), self.kind().api_version());
         for _ in 0..ATTEMPTS {
-            let Some(fold) = folded(before, &state.managed, us, us, &api_version) else {
-                break;
-            };
-            match self.patch(fold, uid, state.version.as_deref()).await {
+            let managed = state.managed_fields.as_deref().unwrap_or_default();
+            let Some(fold) = folded(before, managed, us, us, &api_version) else { break };
+            match self.patch(fold, uid, state.resource_version.as_deref()).await {
                 Err(error) if error.is_outdated() => {}
-                folded => return folded.map(|folded| folded.version),
+                folded => return folded.map(|folded| folded.resource_version),
             }
             match self.live().await?.filter(|live| live.uid() == uid) {
-                Some(live) => state = Patched::in_meta(live.meta()),
+                Some(live) => state = live.meta().clone(),
                 None => break,
             }
         }
-        Ok(state.version)
+        Ok(state.resource_version)
     }
 
     /// Makes what managers with these prefixes own a part of what we apply: what isn't desired of it goes with the next apply.
@@ -116,7 +115,7 @@ impl DependentWriter<'_> {
             let Some(taken) = taken else { break };
             match self.patch(vec![taken], live.uid(), live.version()).await {
                 Err(error) if error.is_outdated() && attempt < ATTEMPTS => {}
-                patched => return patched.map(|patched| patched.version),
+                patched => return patched.map(|patched| patched.resource_version),
             }
         }
         Ok(None)
@@ -158,7 +157,7 @@ impl DependentWriter<'_> {
         operations: Vec<Value>,
         uid: Option<&str>,
         version: Option<&str>,
-    ) -> Result<Patched, Error> {
+    ) -> Result<ObjectMeta, Error> {
         let mut body = body::bound_to(uid, version);
         body.extend(operations);
         let body = body::bytes(&Value::Array(body));
@@ -167,35 +166,19 @@ impl DependentWriter<'_> {
         let window = self.target.begin(self.key());
         let answer = self.target.run.send(&write).await?;
         // Those of others are left out of what caches hold.
-        let patched = Patched::of(&answer);
+        let patched = metadata_in(&answer);
         window.wrote(self.target.understand(&write, &answer)?);
         Ok(patched)
     }
 }
 
-/// The managed fields of an object, from an answer.
-#[derive(Default)]
-struct Patched {
-    version: Option<String>,
-    managed: Vec<ManagedFieldsEntry>,
-}
-
-impl Patched {
-    fn of(answer: &[u8]) -> Self {
-        #[derive(serde::Deserialize)]
-        struct Object {
-            metadata: ObjectMeta,
-        }
-        let object = serde_json::from_slice::<Object>(answer).ok();
-        object.map(|object| Self::in_meta(&object.metadata)).unwrap_or_default()
+/// The metadata of an object, from an answer.
+fn metadata_in(answer: &[u8]) -> ObjectMeta {
+    #[derive(serde::Deserialize)]
+    struct Object {
+        metadata: ObjectMeta,
     }
-
-    fn in_meta(meta: &ObjectMeta) -> Self {
-        Self {
-            version: meta.resource_version.clone(),
-            managed: meta.managed_fields.clone().unwrap_or_default(),
-        }
-    }
+    serde_json::from_slice(answer).map(|Object { metadata }| metadata).unwrap_or_default()
 }
 
 impl Error {

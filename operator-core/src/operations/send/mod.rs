@@ -14,7 +14,7 @@ pub(super) mod body;
 pub(super) mod intent;
 pub(super) mod request;
 
-use std::sync::Arc;
+use std::sync::{Arc, OnceLock};
 
 use futures::{FutureExt, future::BoxFuture};
 use kube::{Api, api::ListParams, core::DynamicObject};
@@ -124,7 +124,7 @@ impl<'c> Target<'c> {
         }
         let mut sources = run.sources.of_object(of, object, run.key);
         let (first, further) = (sources.next(), sources.next());
-        match (Some(run.primaries).filter(|primaries| primaries.of() == of), first) {
+        match (Some(run.primaries).filter(|primaries| primaries.of == of), first) {
             (Some(primaries), source) => {
                 let key = key_of(primaries.resource_type())?;
                 let is_own_primary = key == *run.key;
@@ -148,10 +148,7 @@ impl<'c> Target<'c> {
     }
 
     pub(in crate::operations) fn kind(&self) -> &ResourceType {
-        match &self.source {
-            WriteSource::Primary(source) => source.resource_type(),
-            WriteSource::Secondary(source) => source.resource_type(),
-        }
+        self.informer().resource_type()
     }
 
     /// Announces a write whose echo must not trigger the primary of the run that makes it.
@@ -281,8 +278,8 @@ impl<'c> Target<'c> {
     where
         'c: 'w,
     {
-        let keeps_words = !self.informer().is_checked();
-        Seen::new(kept, part, &self.run.writer.field_manager, desired, keeps_words)
+        let (manager, taken) = (&*self.run.writer.field_manager, OnceLock::new());
+        Seen { kept, part, manager, desired, taken, keeps_words: !self.informer().is_checked() }
     }
 
     fn is_same(&self, object: &dyn Object) -> bool {
@@ -290,7 +287,7 @@ impl<'c> Target<'c> {
     }
 
     fn gone(&self) -> Error {
-        self.run.findings.note_gone();
+        self.run.findings.lock().primary_is_gone = true;
         Error::Gone { kind: self.kind().clone(), key: self.run.key.clone() }
     }
 }
@@ -304,20 +301,11 @@ impl Target<'_> {
         intent: &'r Intent,
         mode: WriteMode,
     ) -> BoxFuture<'r, Result<AnyObject, Error>> {
-        self.write_upon(intent, mode, None)
+        self.write_upon(intent, mode, None).boxed()
     }
 
-    /// The same; `unmet` is a known state that doesn't match `intent`.
-    pub(super) fn write_upon<'r>(
-        &'r self,
-        intent: &'r Intent,
-        mode: WriteMode,
-        unmet: Option<AnyObject>,
-    ) -> BoxFuture<'r, Result<AnyObject, Error>> {
-        self.try_write(intent, mode, unmet).boxed()
-    }
-
-    async fn try_write(
+    /// The same, not boxed; `unmet` is a known state that doesn't match `intent`.
+    pub(super) async fn write_upon(
         &self,
         intent: &Intent,
         mode: WriteMode,
@@ -449,11 +437,9 @@ impl Target<'_> {
         match newest {
             Some(primary) if !is_going(&primary) => Ok(()),
             found => {
-                if found.is_none() {
-                    self.run.findings.note_gone();
-                } else {
-                    self.run.findings.note_going();
-                }
+                let mut findings = self.run.findings.lock();
+                findings.primary_is_gone |= found.is_none();
+                findings.primary_is_going |= found.is_some();
                 Err(Error::OwnerGoes { kind: primaries.resource_type().clone(), key: key.clone() })
             }
         }
@@ -488,7 +474,7 @@ impl Target<'_> {
             return Ok(self.remember_answer(answer));
         }
         if let (Some(node), WriteSource::Secondary(source)) = (self.node, &self.source) {
-            self.run.findings.note_written(source, &intent.key, node);
+            self.run.findings.lock().note_written(source, &intent.key, node);
         }
         Ok(window.wrote(answer))
     }

@@ -1,13 +1,7 @@
 //! Requests, and how they are sent: each write of the library passes through [`Writer::send`]. What the writes of a run
 //! find out about its primary is noted here.
 
-use std::{
-    collections::BTreeSet,
-    sync::{
-        Arc,
-        atomic::{AtomicBool, Ordering},
-    },
-};
+use std::{collections::BTreeSet, sync::Arc};
 
 use bytes::Bytes;
 use futures::{FutureExt, future::BoxFuture};
@@ -228,7 +222,7 @@ pub(crate) struct WritingRun<'c> {
     /// The fields of the primary's status that the framework writes itself: not a status function's either.
     pub(crate) own_fields: &'c [Arc<str>],
     /// What its writes find out about the primary.
-    pub(crate) findings: &'c Findings,
+    pub(crate) findings: &'c Mutex<Findings>,
     /// What bounded event sources hold in full for the run.
     pub(crate) held: &'c HeldObjects,
     /// What becomes of what a deleted object owns.
@@ -281,7 +275,7 @@ impl WritingRun<'_> {
 
     /// Records what an error says about the primary.
     pub(crate) fn noted<T>(&self, result: Result<T, Error>) -> Result<T, Error> {
-        result.inspect_err(|error| self.findings.take(error, self.key, self.writer.environment.now()))
+        result.inspect_err(|error| self.findings.lock().take(error, self.key, self.writer.environment.now()))
     }
 }
 
@@ -292,93 +286,50 @@ type AskedFor = (String, String, Option<ObjectKey>, String);
 /// their errors, because user code may wrap an error, return another one instead, or none.
 #[derive(Debug, Default)]
 pub(crate) struct Findings {
-    gone: AtomicBool,
-    going: AtomicBool,
-    incomplete: AtomicBool,
-    namespace_ends: AtomicBool,
-    not_before: Mutex<Option<Now>>,
+    /// The primary is gone or replaced.
+    pub(crate) primary_is_gone: bool,
+    /// The primary is being deleted, which its run didn't know.
+    pub(crate) primary_is_going: bool,
+    /// The status was written without a field that the installed definition lacks, which is to be tried again.
+    pub(crate) status_is_incomplete: bool,
+    /// The primary's own namespace is being terminated, so that the primary is about to be removed as well.
+    pub(crate) namespace_ends: bool,
+    /// When the server is ready for another request, if it has refused one for now.
+    pub(crate) not_before: Option<Now>,
     /// What the functions of nodes have asked for: by kind, and by key if only one object was asked for; and the nodes.
-    asked: Mutex<BTreeSet<AskedFor>>,
-    /// The source of an object that a node has written after a function had asked for it.
-    overtaken: Mutex<Option<SourceIndex>>,
+    asked: BTreeSet<AskedFor>,
+    /// The answer to a function of the run would be another one by now: the source of an object that a node has written
+    /// since then.
+    pub(crate) overtaken: Option<SourceIndex>,
 }
 
 impl Findings {
     /// A node's function has asked for the object with that key, or for all objects of the kind that belong to the primary.
-    pub(crate) fn note_asked(&self, kind: &ResourceType, key: Option<&ObjectKey>, node: &str) {
-        let asked = (kind.group().to_owned(), kind.kind().to_owned(), key.cloned(), node.to_owned());
-        self.asked.lock().insert(asked);
+    pub(crate) fn note_asked(&mut self, kind: &ResourceType, key: Option<&ObjectKey>, node: &str) {
+        self.asked.insert((kind.group().to_owned(), kind.kind().to_owned(), key.cloned(), node.to_owned()));
     }
 
     /// A node has changed an object. What it has made itself is no news to it.
-    pub(in crate::operations) fn note_written(&self, of: &AnySecondary, key: &ObjectKey, node: &str) {
-        let (written, asked) = (of.resource_type(), self.asked.lock());
-        let is_overtaken = asked.iter().any(|(group, kind, asked, by)| {
+    pub(in crate::operations) fn note_written(&mut self, of: &AnySecondary, key: &ObjectKey, node: &str) {
+        let written = of.resource_type();
+        let is_overtaken = self.asked.iter().any(|(group, kind, asked, by)| {
             (group.as_str(), kind.as_str()) == (written.group(), written.kind())
                 && asked.as_ref().is_none_or(|asked| asked == key)
                 && by != node
         });
         if is_overtaken {
-            *self.overtaken.lock() = Some(of.index());
+            self.overtaken = Some(of.index());
         }
-    }
-
-    /// Whether the answer to a function of the run would be another one by now: the source of what was written since.
-    pub(crate) fn is_overtaken(&self) -> Option<SourceIndex> {
-        *self.overtaken.lock()
     }
 
     /// Takes from the error of a write, or of a read, what it says about the run's `primary`.
-    fn take(&self, error: &Error, primary: &ObjectKey, now: Now) {
+    fn take(&mut self, error: &Error, primary: &ObjectKey, now: Now) {
         if let Some(asked) = error.retry_after() {
-            let mut not_before = self.not_before.lock();
-            *not_before = (*not_before).max(Some(now + asked));
+            self.not_before = self.not_before.max(Some(now + asked));
         }
-        if let Error::NamespaceTerminating { key, .. } = error
-            && key.namespace() == primary.namespace()
-        {
-            self.namespace_ends.store(true, Ordering::Relaxed);
+        if let Error::NamespaceTerminating { key, .. } = error {
+            self.namespace_ends |= key.namespace() == primary.namespace();
         }
-    }
-
-    /// The primary was found gone or replaced.
-    pub(crate) fn note_gone(&self) {
-        self.gone.store(true, Ordering::Relaxed);
-    }
-
-    /// Whether the primary is gone or replaced.
-    pub(crate) fn primary_is_gone(&self) -> bool {
-        self.gone.load(Ordering::Relaxed)
-    }
-
-    /// The primary was found to be in deletion, which its run didn't know.
-    pub(super) fn note_going(&self) {
-        self.going.store(true, Ordering::Relaxed);
-    }
-
-    /// Whether the primary is being deleted, which its run didn't know.
-    pub(crate) fn primary_is_going(&self) -> bool {
-        self.going.load(Ordering::Relaxed)
-    }
-
-    /// The status was written without a field that the installed definition lacks.
-    pub(in crate::operations) fn note_incomplete(&self) {
-        self.incomplete.store(true, Ordering::Relaxed);
-    }
-
-    /// Whether the status was written without a field, which is to be tried again.
-    pub(crate) fn status_is_incomplete(&self) -> bool {
-        self.incomplete.load(Ordering::Relaxed)
-    }
-
-    /// Whether the primary's own namespace is being terminated, so that the primary is about to be removed as well.
-    pub(crate) fn namespace_ends(&self) -> bool {
-        self.namespace_ends.load(Ordering::Relaxed)
-    }
-
-    /// When the server is ready for another request, if it has refused one for now.
-    pub(crate) fn not_before(&self) -> Option<Now> {
-        *self.not_before.lock()
     }
 }
 

@@ -23,7 +23,8 @@ use std::{
     sync::{Arc, Weak},
 };
 
-use tokio::{net::TcpListener, task::JoinHandle};
+use tokio::net::TcpListener;
+use tokio_util::task::AbortOnDropHandle;
 
 use super::{Error, Operator, OperatorBuilder, lifecycle::Running};
 use crate::{
@@ -96,7 +97,8 @@ impl HttpListener {
         let Self { listener, address, metrics } = self;
         tracing::info!(%address, "serving /metrics, /healthz and /readyz");
         let router = routes::router(running, Arc::clone(&metrics));
-        HttpServer { address, task: environment.spawn("http", connections::serve(listener, router, metrics)) }
+        let task = environment.spawn("http", connections::serve(listener, router, metrics));
+        HttpServer { address, task: AbortOnDropHandle::new(task) }
     }
 }
 
@@ -104,18 +106,12 @@ impl HttpListener {
 #[derive(Debug)]
 pub(super) struct HttpServer {
     pub(super) address: SocketAddr,
-    task: JoinHandle<()>,
+    task: AbortOnDropHandle<()>,
 }
 
 impl HttpServer {
     /// Closes the port; connections end with it.
     pub(super) fn close(&self) {
         self.task.abort();
-    }
-}
-
-impl Drop for HttpServer {
-    fn drop(&mut self) {
-        self.close();
     }
 }

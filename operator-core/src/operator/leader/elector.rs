@@ -56,7 +56,7 @@ impl Elector {
     pub(super) async fn run(mut self, mut stop: oneshot::Receiver<Stop>) {
         tracing::info!(
             lease = self.lease_name,
-            namespace = self.lease.namespace(),
+            namespace = self.lease.namespace,
             identity = self.identity,
             "standing by: runs start once this replica is the leader"
         );

@@ -16,7 +16,7 @@ use crate::client::is_end_of;
 pub(super) struct LeaseAccess {
     leases: Api<Lease>,
     reviews: Api<SelfSubjectAccessReview>,
-    namespace: String,
+    pub(super) namespace: String,
     name: String,
     /// As in the last answer, with its version and with the metadata that others have set.
     latest: Option<Lease>,
@@ -26,10 +26,6 @@ impl LeaseAccess {
     pub(super) fn new(client: Client, namespace: String, name: String) -> Self {
         let leases = Api::namespaced(client.clone(), &namespace);
         Self { leases, reviews: Api::all(client), namespace, name, latest: None }
-    }
-
-    pub(super) fn namespace(&self) -> &str {
-        &self.namespace
     }
 
     /// Makes a request, with this `record` if it is a write.

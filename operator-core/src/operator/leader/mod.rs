@@ -124,7 +124,7 @@ impl Candidate {
         match rights {
             Ok(Ok(missing)) if missing.is_empty() => {}
             Ok(Ok(missing)) => {
-                let namespace = lease.namespace().to_owned();
+                let namespace = lease.namespace;
                 return Err(LeaderElectionError::Forbidden { missing, namespace }.into());
             }
             // If the server can't be reached, the replica can still stand by.

@@ -7,27 +7,18 @@ use super::{
     state::{End, InFlight, Phase, Record, RetryStatus, RunState, Successor, TimerKind},
 };
 use crate::{
-    environment::Now,
     observe::Cause,
     resource::{Departed, ObjectKey, Uid},
 };
 
 impl Machine {
     /// A primary was added or changed.
-    pub(super) fn primary_changed(
-        &mut self,
-        key: ObjectKey,
-        uid: Uid,
-        cause: Cause,
-        deleting: bool,
-        now: Now,
-        effects: &mut Vec<Effect>,
-    ) {
+    pub(super) fn primary_changed(&mut self, key: ObjectKey, uid: Uid, cause: Cause, deleting: bool) {
         let Some(record) = self.records.get_mut(&key) else {
             let mut record = Record::new(uid, self.next_arrival);
             self.next_arrival += 1;
-            effects.push(Effect::Added { key: key.clone() });
-            self.core.note(&key, &mut record, cause, now, effects);
+            self.core.effects.push(Effect::Added(key.clone()));
+            self.core.note(&key, &mut record, cause);
             self.records.insert(key, record);
             return;
         };
@@ -44,15 +35,15 @@ impl Machine {
         if record.uid != uid || record.phase == Phase::Deleted {
             // Another object of the same name: no earlier data counts, but the old object's run, if one is
             // in flight, still holds the primary.
-            self.core.leave(&key, record, effects);
+            self.core.leave(&key, record);
             let mut fresh = Record::new(uid, self.next_arrival);
             self.next_arrival += 1;
             if let RunState::Running(flight) = record.state {
                 fresh.state = RunState::Running(InFlight { superseded: true, ..flight });
             }
             *record = fresh;
-            effects.push(Effect::Forgotten { key: key.clone() });
-            effects.push(Effect::Added { key: key.clone() });
+            self.core.effects.push(Effect::Forgotten(key.clone()));
+            self.core.effects.push(Effect::Added(key.clone()));
         } else {
             // Others still hold an object that we have released; changes of their finalizers don't concern us.
             if record.phase == Phase::AwaitingDelete && deleting {
@@ -60,18 +51,11 @@ impl Machine {
             }
             record.phase = Phase::Live;
         }
-        self.core.note(&key, record, cause, now, effects);
+        self.core.note(&key, record, cause);
     }
 
     /// A primary is gone.
-    pub(super) fn primary_deleted(
-        &mut self,
-        key: ObjectKey,
-        uid: &Uid,
-        last: Option<Arc<Departed>>,
-        now: Now,
-        effects: &mut Vec<Effect>,
-    ) {
+    pub(super) fn primary_deleted(&mut self, key: ObjectKey, uid: &Uid, last: Option<Arc<Departed>>) {
         let Some(record) = self.records.get_mut(&key) else { return };
         if let Some(end) = &mut record.end {
             // No run has seen it, so no run has to see its end.
@@ -86,10 +70,10 @@ impl Machine {
             record.phase = Phase::Ended;
             record.reschedule = None;
             record.end = Some(Box::new(End { departed, successor: None }));
-            self.core.note(&key, record, Cause::Deleted, now, effects);
+            self.core.note(&key, record, Cause::Deleted);
             return;
         }
-        self.forget(key, effects);
+        self.forget(key);
     }
 
     /// The primaries are followed in these namespaces from now on. Of others, only runs in progress are kept.
@@ -98,7 +82,6 @@ impl Machine {
         opening: u64,
         before: Option<&BTreeSet<String>>,
         now: Option<BTreeSet<String>>,
-        effects: &mut Vec<Effect>,
     ) {
         if self.core.opening.is_none() {
             return;
@@ -106,12 +89,12 @@ impl Machine {
         self.core.opening = Some(opening);
         self.core.gate.rescope(before, now);
         for key in self.in_order(|key, _| !self.core.gate.follows(key.namespace())) {
-            self.forget(key, effects);
+            self.forget(key);
         }
     }
 
     /// Drops all data about a primary, except for a run in progress.
-    fn forget(&mut self, key: ObjectKey, effects: &mut Vec<Effect>) {
+    fn forget(&mut self, key: ObjectKey) {
         let Some(record) = self.records.get_mut(&key) else { return };
         if record.is_running() {
             // The record stays, because it says that a run is in flight: an object created anew must not get a second
@@ -120,22 +103,22 @@ impl Machine {
             *record = Record { phase: Phase::Deleted, state: record.state, ..Record::new(uid, arrival) };
             return;
         }
-        self.core.leave(&key, record, effects);
+        self.core.leave(&key, record);
         self.records.remove(&key);
-        effects.push(Effect::Forgotten { key });
+        self.core.effects.push(Effect::Forgotten(key));
     }
 
     /// Something a primary depends on has changed.
-    pub(super) fn related(&mut self, key: &ObjectKey, cause: Cause, now: Now, effects: &mut Vec<Effect>) {
+    pub(super) fn related(&mut self, key: &ObjectKey, cause: Cause) {
         if let Some(record) = self.records.get_mut(key).filter(|record| record.may_run()) {
-            self.core.note(key, record, cause, now, effects);
+            self.core.note(key, record, cause);
         }
     }
 
     /// The definition of the primaries has changed, which may end a failure.
-    pub(super) fn redefined(&mut self, cause: Cause, now: Now, effects: &mut Vec<Effect>) {
+    pub(super) fn redefined(&mut self, cause: Cause) {
         for key in self.in_order(|_, record| record.retry_status != RetryStatus::Settled) {
-            self.related(&key, cause, now, effects);
+            self.related(&key, cause);
         }
     }
 
@@ -148,13 +131,7 @@ impl Machine {
     }
 
     /// Starts the runs for earlier events, of the primaries in `namespace`, or of all.
-    pub(super) fn start(
-        &mut self,
-        opening: u64,
-        namespace: Option<Arc<str>>,
-        now: Now,
-        effects: &mut Vec<Effect>,
-    ) {
+    pub(super) fn start(&mut self, opening: u64, namespace: Option<Arc<str>>) {
         if self.core.opening != Some(opening) {
             return;
         }
@@ -168,15 +145,15 @@ impl Machine {
         self.core.gate.open(namespace);
         for key in marked {
             if let Some(record) = self.records.get_mut(&key) {
-                self.core.submit(&key, record, now, effects);
+                self.core.submit(&key, record);
             }
         }
     }
 
     /// Fires all timers that are due.
-    pub(super) fn fire(&mut self, now: Now, effects: &mut Vec<Effect>) {
-        let mark = self.core.timers.mark();
-        while let Some(key) = self.core.timers.pop_due(now, mark) {
+    pub(super) fn fire(&mut self) {
+        let mark = self.core.timers.next;
+        while let Some(key) = self.core.timers.pop_due(self.core.now, mark) {
             let Some(record) = self.records.get_mut(&key) else { continue };
             let RunState::Waiting(timer) = record.state else { continue };
             record.state = RunState::Idle;
@@ -190,7 +167,7 @@ impl Machine {
             if let Some(cause) = timer.kind.cause() {
                 record.pending.insert(cause);
             }
-            self.core.submit(&key, record, now, effects);
+            self.core.submit(&key, record);
         }
     }
 }

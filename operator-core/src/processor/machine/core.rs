@@ -36,25 +36,22 @@ pub(super) struct Core {
     pub(super) running: usize,
     /// The id of the next run.
     pub(super) next_run: u64,
+    /// When the input came that is being taken in.
+    pub(super) now: Now,
+    /// The effects of that input.
+    pub(super) effects: Vec<Effect>,
 }
 
 impl Core {
     /// Records an event of a living primary and plans its run. The hot path.
-    pub(super) fn note(
-        &mut self,
-        key: &ObjectKey,
-        record: &mut Record,
-        cause: Cause,
-        now: Now,
-        effects: &mut Vec<Effect>,
-    ) {
+    pub(super) fn note(&mut self, key: &ObjectKey, record: &mut Record, cause: Cause) {
         record.pending.insert(cause);
         match record.state {
             RunState::Running(_) | RunState::Waiting(Timer { kind: TimerKind::RateLimit, .. }) => {}
             RunState::Queued(ticket) => {
                 record.state = RunState::Queued(self.ready.promote(ticket, record.pending))
             }
-            RunState::Idle | RunState::Waiting(_) => self.submit(key, record, now, effects),
+            RunState::Idle | RunState::Waiting(_) => self.submit(key, record),
         }
     }
 
@@ -66,45 +63,32 @@ impl Core {
     /// Queues a living primary with something pending, or lets it wait for the rate limit, or for the time that a
     /// server has requested (`Retry-After`). While the machine is stopped, or the primary's namespace is not started,
     /// nothing happens: what is pending stays. JOSDK's `submitReconciliationExecution`.
-    pub(super) fn submit(
-        &mut self,
-        key: &ObjectKey,
-        record: &mut Record,
-        now: Now,
-        effects: &mut Vec<Effect>,
-    ) {
+    pub(super) fn submit(&mut self, key: &ObjectKey, record: &mut Record) {
         if !self.starts(key) {
             return;
         }
-        self.leave(key, record, effects);
-        let patience = record.patience(now);
+        self.leave(key, record);
+        let patience = record.patience(self.now);
         if !patience.is_zero() {
             // As with the rate limit, further events wait too: a run that can't write is of no use to them.
-            self.wait(key, record, TimerKind::RateLimit, patience, now);
+            self.wait(key, record, TimerKind::RateLimit, patience);
             return;
         }
         if let Some(limiter) = &self.config.rate_limiter {
-            let limit = record.rate.get_or_insert_with(|| limiter.for_key(now));
-            if let Admission::Wait(wait) = limit.admit(now) {
-                self.wait(key, record, TimerKind::RateLimit, wait.max(SHORTEST_RATE_LIMIT_WAIT), now);
+            let limit = record.rate.get_or_insert_with(|| limiter.for_key(self.now));
+            if let Admission::Wait(wait) = limit.admit(self.now) {
+                self.wait(key, record, TimerKind::RateLimit, wait.max(SHORTEST_RATE_LIMIT_WAIT));
                 return;
             }
         }
-        record.state = RunState::Queued(self.ready.push(key.clone(), record.pending, now));
+        record.state = RunState::Queued(self.ready.push(key.clone(), record.pending, self.now));
         let attempt = record.retry.map_or(0, |retry| retry.attempt);
-        effects.push(Effect::Submitted { key: key.clone(), attempt });
+        self.effects.push(Effect::Submitted { key: key.clone(), attempt });
     }
 
     /// Sets the one timer of an idle primary.
-    pub(super) fn wait(
-        &mut self,
-        key: &ObjectKey,
-        record: &mut Record,
-        kind: TimerKind,
-        delay: Duration,
-        now: Now,
-    ) {
-        record.state = RunState::Waiting(self.timers.set(key.clone(), kind, delay, now));
+    pub(super) fn wait(&mut self, key: &ObjectKey, record: &mut Record, kind: TimerKind, delay: Duration) {
+        record.state = RunState::Waiting(self.timers.set(key.clone(), kind, delay, self.now));
     }
 
     /// Sets the timer of a requested run: never too early, because the caller relies on the full delay, and not later than
@@ -115,35 +99,34 @@ impl Core {
         record: &mut Record,
         delay: Duration,
         longest: Option<Duration>,
-        now: Now,
     ) {
         let delay = self.config.at_least(delay, self.config.spread).min(longest.unwrap_or(Duration::MAX));
-        self.wait(key, record, TimerKind::Reschedule, delay, now);
+        self.wait(key, record, TimerKind::Reschedule, delay);
     }
 
     /// Sets the timer of the maximum interval, if there is one: never too late, as it is a maximum.
-    pub(super) fn wait_for_max_interval(&mut self, key: &ObjectKey, record: &mut Record, now: Now) {
+    pub(super) fn wait_for_max_interval(&mut self, key: &ObjectKey, record: &mut Record) {
         if let Some(interval) = self.config.max_reconciliation_interval {
             let interval = self.config.at_most(interval, self.config.spread);
-            self.wait(key, record, TimerKind::MaxInterval, interval, now);
+            self.wait(key, record, TimerKind::MaxInterval, interval);
         }
     }
 
     /// Removes a primary's timer or its place in the queue; a run in progress stays.
-    pub(super) fn leave(&mut self, key: &ObjectKey, record: &mut Record, effects: &mut Vec<Effect>) {
+    pub(super) fn leave(&mut self, key: &ObjectKey, record: &mut Record) {
         match record.state {
             RunState::Idle | RunState::Running(_) => return,
             RunState::Waiting(timer) => self.timers.cancel(timer),
             RunState::Queued(ticket) => {
                 self.ready.remove(ticket);
-                effects.push(Effect::Withdrawn { key: key.clone() });
+                self.effects.push(Effect::Withdrawn(key.clone()));
             }
         }
         record.state = RunState::Idle;
     }
 
     /// Starts runs while there is a free place and a primary waits.
-    pub(super) fn hand_out(&mut self, records: &mut HashMap<ObjectKey, Record>, effects: &mut Vec<Effect>) {
+    pub(super) fn hand_out(&mut self, records: &mut HashMap<ObjectKey, Record>) {
         while self.started && self.running < self.config.max_concurrent.max(1) {
             let Some(key) = self.ready.pop() else { return };
             let Some(record) = records.get_mut(&key) else { continue };
@@ -162,7 +145,8 @@ impl Core {
                 last_attempt: self.config.retry.is_last(&state),
             });
             let departed = record.end.as_ref().map(|end| Arc::clone(&end.departed));
-            effects.push(Effect::Run(Run { id: run, key, uid: record.uid.clone(), causes, retry, departed }));
+            let run = Run { id: run, key, uid: record.uid.clone(), causes, retry, departed };
+            self.effects.push(Effect::Run(run));
         }
     }
 }

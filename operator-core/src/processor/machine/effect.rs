@@ -30,10 +30,7 @@ pub struct Run {
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Effect {
     /// A primary became known, or was replaced by a new object with its name.
-    Added {
-        /// The primary.
-        key: ObjectKey,
-    },
+    Added(ObjectKey),
     /// A primary waits for a free place. Followed by [`Effect::Run`] or [`Effect::Withdrawn`].
     Submitted {
         /// The primary.
@@ -42,10 +39,7 @@ pub enum Effect {
         attempt: u32,
     },
     /// A submitted primary is gone or was replaced before its run started.
-    Withdrawn {
-        /// The primary.
-        key: ObjectKey,
-    },
+    Withdrawn(ObjectKey),
     /// A run has to start.
     Run(Run),
     /// A failed run will be retried.
@@ -58,13 +52,7 @@ pub enum Effect {
         after: Duration,
     },
     /// A run has failed and no retry is left; the next event or the maximum interval leads to the next run.
-    RetriesExhausted {
-        /// The primary.
-        key: ObjectKey,
-    },
+    RetriesExhausted(ObjectKey),
     /// A primary is gone, or was replaced, and everything that was kept about it is dropped.
-    Forgotten {
-        /// The primary.
-        key: ObjectKey,
-    },
+    Forgotten(ObjectKey),
 }

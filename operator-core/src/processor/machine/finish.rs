@@ -7,7 +7,7 @@ use super::{
     core::Core,
     state::{Phase, Record, RetryStatus, RunState, Successor, TimerKind},
 };
-use crate::{environment::Now, processor::retry::LONGEST_DELAY, resource::ObjectKey};
+use crate::{processor::retry::LONGEST_DELAY, resource::ObjectKey};
 
 /// If an event causes a run within a retry delay, that run fails, and more than this is left of the delay, the rest of
 /// the delay is waited for and no attempt is used up: frequent events don't use up the attempts of a long delay.
@@ -18,14 +18,7 @@ const SPREAD: f64 = 0.1;
 
 impl Machine {
     /// A run has ended.
-    pub(super) fn finished(
-        &mut self,
-        run: RunId,
-        key: ObjectKey,
-        outcome: Outcome,
-        now: Now,
-        effects: &mut Vec<Effect>,
-    ) {
+    pub(super) fn finished(&mut self, run: RunId, key: ObjectKey, outcome: Outcome) {
         let Some(record) = self.records.get_mut(&key) else { return };
         let RunState::Running(flight) = record.state else { return };
         if flight.run != run {
@@ -36,12 +29,12 @@ impl Machine {
         record.state = RunState::Idle;
         if record.phase == Phase::Deleted {
             self.records.remove(&key);
-            effects.push(Effect::Forgotten { key });
+            core.effects.push(Effect::Forgotten(key));
             return;
         }
         if flight.superseded {
             // The new object's own event is pending since it was seen.
-            core.submit(&key, record, now, effects);
+            core.submit(&key, record);
             return;
         }
         if let Outcome::Failed { not_before, .. } = outcome {
@@ -49,64 +42,57 @@ impl Machine {
         }
         let seen = !matches!(outcome, Outcome::Failed { .. } | Outcome::Abandoned);
         if flight.of_end && seen {
-            self.end(&key, now, effects);
+            self.end(&key);
             return;
         }
         match outcome {
             // The run began before the end, which the next run sees.
-            _ if record.phase == Phase::Ended && seen => core.succeeded(&key, record, None, now, effects),
-            Outcome::Success { reschedule } => core.succeeded(&key, record, reschedule, now, effects),
+            _ if record.phase == Phase::Ended && seen => core.succeeded(&key, record, None),
+            Outcome::Success { reschedule } => core.succeeded(&key, record, reschedule),
             // Only its end is missing here. If the run was wrong, the maximum interval ends the wait.
             Outcome::FinalizerRemoved | Outcome::Gone => {
                 let removed = outcome == Outcome::FinalizerRemoved;
                 record.expect_end(if removed { Phase::AwaitingDelete } else { Phase::FoundGone });
-                core.wait_for_max_interval(&key, record, now);
+                core.wait_for_max_interval(&key, record);
             }
-            Outcome::Failed { kind, again, .. } => core.failed(&key, record, (kind, again), now, effects),
+            Outcome::Failed { kind, again, .. } => core.failed(&key, record, (kind, again)),
             Outcome::Abandoned if core.opening.is_none() => record.pending.extend(flight.causes),
-            Outcome::Abandoned => core.failed(&key, record, (FailureKind::Retryable, None), now, effects),
+            Outcome::Abandoned => core.failed(&key, record, (FailureKind::Retryable, None)),
         }
         if record.gives_up() {
-            self.end(&key, now, effects);
+            self.end(&key);
         }
     }
 
     /// A run has seen the end of a primary, or none will: its data is dropped, and its successor has its turn.
-    fn end(&mut self, key: &ObjectKey, now: Now, effects: &mut Vec<Effect>) {
+    fn end(&mut self, key: &ObjectKey) {
         let Some(record) = self.records.get_mut(key) else { return };
-        self.core.leave(key, record, effects);
-        effects.push(Effect::Forgotten { key: key.clone() });
+        self.core.leave(key, record);
+        self.core.effects.push(Effect::Forgotten(key.clone()));
         let Some(Successor { uid, arrival, pending }) = record.end.take().and_then(|end| end.successor)
         else {
             self.records.remove(key);
             return;
         };
         *record = Record { pending, ..Record::new(uid, arrival) };
-        effects.push(Effect::Added { key: key.clone() });
-        self.core.submit(key, record, now, effects);
+        self.core.effects.push(Effect::Added(key.clone()));
+        self.core.submit(key, record);
     }
 }
 
 impl Core {
-    fn succeeded(
-        &mut self,
-        key: &ObjectKey,
-        record: &mut Record,
-        reschedule: Option<Reschedule>,
-        now: Now,
-        effects: &mut Vec<Effect>,
-    ) {
+    fn succeeded(&mut self, key: &ObjectKey, record: &mut Record, reschedule: Option<Reschedule>) {
         record.retry = None;
         record.trouble = None;
         record.hurried = false;
         record.reschedule = reschedule.map(Reschedule::delay);
         record.retry_status = RetryStatus::Settled;
         if !record.pending.is_empty() {
-            self.submit(key, record, now, effects);
+            self.submit(key, record);
         } else if let Some(Reschedule::After(delay)) = reschedule {
-            self.wait_for_reschedule(key, record, delay, None, now);
+            self.wait_for_reschedule(key, record, delay, None);
         } else {
-            self.wait_for_last_resort(key, record, record.reschedule, now);
+            self.wait_for_last_resort(key, record, record.reschedule);
         }
     }
 
@@ -115,8 +101,6 @@ impl Core {
         key: &ObjectKey,
         record: &mut Record,
         (kind, again): (FailureKind, Option<Duration>),
-        now: Now,
-        effects: &mut Vec<Effect>,
     ) {
         record.retry_status = RetryStatus::Retrying;
         let begin = || self.config.retry.begin();
@@ -133,21 +117,21 @@ impl Core {
             // The events during the failed run may have brought what it needed. The next run has seen them. After a
             // further failure the delay applies, even if more has happened: perhaps the run itself causes it.
             record.hurried = true;
-            self.submit(key, record, now, effects);
+            self.submit(key, record);
             return;
         }
         record.hurried = false;
-        if let Some(after) = self.delay_after(record, kind, now) {
-            let after = after.max(record.patience(now));
-            self.wait(key, record, TimerKind::Retry, after, now);
+        if let Some(after) = self.delay_after(record, kind) {
+            let after = after.max(record.patience(self.now));
+            self.wait(key, record, TimerKind::Retry, after);
             let counted = record.retry.filter(|_| kind == FailureKind::Retryable);
             let attempt = counted.map(|state| state.attempt);
-            effects.push(Effect::RetryScheduled { key: key.clone(), attempt, after });
+            self.effects.push(Effect::RetryScheduled { key: key.clone(), attempt, after });
         } else if record.pending.is_empty() {
-            self.wait_for_last_resort(key, record, again.or(record.reschedule), now);
+            self.wait_for_last_resort(key, record, again.or(record.reschedule));
             if kind == FailureKind::Retryable {
                 record.retry_status = RetryStatus::Exhausted;
-                effects.push(Effect::RetriesExhausted { key: key.clone() });
+                self.effects.push(Effect::RetriesExhausted(key.clone()));
             }
         } else {
             if kind == FailureKind::Retryable {
@@ -156,42 +140,36 @@ impl Core {
             // No attempt is left for the failure, but the events still have to be served.
             let last =
                 record.retry.map_or_else(|| self.config.retry.begin().interval, |state| state.interval);
-            self.wait(key, record, TimerKind::RateLimit, last, now);
+            self.wait(key, record, TimerKind::RateLimit, last);
         }
     }
 
     /// When a failed run is retried; `None` if no attempt is left, or none can help.
-    fn delay_after(&self, record: &mut Record, kind: FailureKind, now: Now) -> Option<Duration> {
+    fn delay_after(&self, record: &mut Record, kind: FailureKind) -> Option<Duration> {
         let policy = &self.config.retry;
         let state = match kind {
             FailureKind::Permanent => return None,
             FailureKind::Retryable => record.retry.as_mut()?,
             FailureKind::Server | FailureKind::Outside => record.trouble.as_deref_mut()?,
         };
-        let rest = state.remaining(now).filter(|rest| *rest > KEEP_RETRY_DEADLINE_ABOVE);
+        let rest = state.remaining(self.now).filter(|rest| *rest > KEEP_RETRY_DEADLINE_ABOVE);
         if rest.is_some() {
             return rest;
         }
         if kind == FailureKind::Retryable {
             let share = self.config.spread.min(SPREAD);
-            return policy.next_delay(state, now).map(|delay| self.config.at_least(delay, share));
+            return policy.next_delay(state, self.now).map(|delay| self.config.at_least(delay, share));
         }
-        let delay = policy.server_delay(state, now).min(LONGEST_DELAY);
+        let delay = policy.server_delay(state, self.now).min(LONGEST_DELAY);
         Some(self.config.at_most(delay, SPREAD))
     }
 
     /// Waits for this time or the maximum interval, whichever is shorter, and never longer than the interval.
-    fn wait_for_last_resort(
-        &mut self,
-        key: &ObjectKey,
-        record: &mut Record,
-        again: Option<Duration>,
-        now: Now,
-    ) {
+    fn wait_for_last_resort(&mut self, key: &ObjectKey, record: &mut Record, again: Option<Duration>) {
         let longest = self.config.max_reconciliation_interval;
         match again.filter(|delay| longest.is_none_or(|longest| *delay < longest)) {
-            Some(delay) => self.wait_for_reschedule(key, record, delay, longest, now),
-            None => self.wait_for_max_interval(key, record, now),
+            Some(delay) => self.wait_for_reschedule(key, record, delay, longest),
+            None => self.wait_for_max_interval(key, record),
         }
     }
 }

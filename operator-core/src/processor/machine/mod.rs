@@ -74,7 +74,7 @@ mod timers;
 #[cfg(test)]
 mod tests;
 
-use std::collections::HashMap;
+use std::{collections::HashMap, mem};
 
 use self::{core::Core, gate::Gate, ready::Ready, state::Record, timers::Timers};
 use crate::{environment::Now, resource::ObjectKey};
@@ -108,6 +108,8 @@ impl Machine {
             gate: Gate::default(),
             running: 0,
             next_run: 0,
+            now: Now::START,
+            effects: Vec::new(),
         };
         Self { records: HashMap::new(), core, next_arrival: 0, inputs: 0 }
     }
@@ -115,29 +117,33 @@ impl Machine {
     /// Takes one input, and appends the effects that follow.
     pub fn on(&mut self, input: Input, now: Now, effects: &mut Vec<Effect>) {
         self.inputs += 1;
-        match input {
+        self.step(now, effects, |machine| match input {
             Input::PrimaryChanged { key, uid, cause, deleting } => {
-                self.primary_changed(key, uid, cause, deleting, now, effects);
+                machine.primary_changed(key, uid, cause, deleting)
             }
-            Input::PrimaryDeleted { key, uid, last } => {
-                self.primary_deleted(key, &uid, last, now, effects);
-            }
-            Input::Related { key, cause } => self.related(&key, cause, now, effects),
-            Input::Finished { run, key, outcome } => self.finished(run, key, outcome, now, effects),
-            Input::Start { opening, namespace } => self.start(opening, namespace, now, effects),
-            Input::Rescoped { opening, before, now } => {
-                self.rescoped(opening, before.as_ref(), now, effects);
-            }
-            Input::Redefined { cause } => self.redefined(cause, now, effects),
-            Input::Stop => (self.core.started, self.core.opening) = (false, None),
-        }
-        self.core.hand_out(&mut self.records, effects);
+            Input::PrimaryDeleted { key, uid, last } => machine.primary_deleted(key, &uid, last),
+            Input::Related { key, cause } => machine.related(&key, cause),
+            Input::Finished { run, key, outcome } => machine.finished(run, key, outcome),
+            Input::Start { opening, namespace } => machine.start(opening, namespace),
+            Input::Rescoped { opening, before, now } => machine.rescoped(opening, before.as_ref(), now),
+            Input::Redefined { cause } => machine.redefined(cause),
+            Input::Stop => (machine.core.started, machine.core.opening) = (false, None),
+        });
     }
 
     /// Fires the timers that are due, and appends the effects that follow.
     pub fn tick(&mut self, now: Now, effects: &mut Vec<Effect>) {
-        self.fire(now, effects);
-        self.core.hand_out(&mut self.records, effects);
+        self.step(now, effects, Self::fire);
+    }
+
+    /// A transition at this time, and the runs that start because of it.
+    fn step(&mut self, now: Now, effects: &mut Vec<Effect>, transition: impl FnOnce(&mut Self)) {
+        self.core.now = now;
+        // The effects are appended to those of the caller without a copy.
+        mem::swap(&mut self.core.effects, effects);
+        transition(self);
+        self.core.hand_out(&mut self.records);
+        mem::swap(&mut self.core.effects, effects);
     }
 
     /// When [`Machine::tick`] has something to do next; `None` if no timer is set.

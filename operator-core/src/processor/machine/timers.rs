@@ -9,7 +9,8 @@ use crate::{environment::Now, resource::ObjectKey};
 #[derive(Debug, Default)]
 pub(super) struct Timers {
     by_deadline: BTreeMap<(Now, u64), ObjectKey>,
-    next: u64,
+    /// The number of the next timer to be set: all that are set now have a smaller one.
+    pub(super) next: u64,
 }
 
 impl Timers {
@@ -24,11 +25,6 @@ impl Timers {
     /// Cancels a timer.
     pub(super) fn cancel(&mut self, timer: Timer) {
         self.by_deadline.remove(&(timer.deadline, timer.seq));
-    }
-
-    /// The number of the next timer to be set: all that are set now have a smaller one.
-    pub(super) fn mark(&self) -> u64 {
-        self.next
     }
 
     /// Takes the first timer that is due, if it was set before `mark`. The mark keeps a tick finite even if what it

@@ -2,6 +2,7 @@
 
 use std::{sync::Arc, time::Duration};
 
+use futures::stream::FuturesUnordered;
 use parking_lot::Mutex;
 use tokio::sync::{mpsc, oneshot};
 
@@ -47,8 +48,16 @@ impl Processor {
         let (sender, receiver) = mpsc::unbounded_channel();
         let config = MachineConfig { jitter: Some(environment.jitter().clone()), ..config };
         let machine = Arc::new(Mutex::new(Machine::new(config)));
-        let task =
-            ProcessorTask::new(Arc::clone(&machine), receiver, environment, observers, controller_name);
+        let task = ProcessorTask {
+            machine: Arc::clone(&machine),
+            receiver,
+            environment,
+            observers,
+            controller_name,
+            runs: FuturesUnordered::new(),
+            effects: Vec::new(),
+            drains: Vec::new(),
+        };
         (Self { sender, machine }, task)
     }
 

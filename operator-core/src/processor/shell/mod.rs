@@ -10,4 +10,5 @@ mod gauges_tests;
 mod tests;
 
 pub(crate) use handle::Processor;
+pub(crate) use run_task::HandedOut;
 pub(crate) use task::{ProcessorTask, RunExecutor};

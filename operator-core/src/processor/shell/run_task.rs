@@ -6,7 +6,7 @@ use std::{
     task::{Context, Poll, ready},
 };
 
-use tokio::task::JoinHandle;
+use tokio_util::task::AbortOnDropHandle;
 
 use super::task::RunExecutor;
 use crate::{
@@ -21,7 +21,7 @@ use crate::{
 pub(super) struct RunTask {
     id: RunId,
     key: ObjectKey,
-    handle: JoinHandle<Outcome>,
+    handle: AbortOnDropHandle<Outcome>,
     controller: Arc<str>,
 }
 
@@ -34,14 +34,13 @@ impl RunTask {
         environment: &Environment,
     ) -> Self {
         let (id, key) = (run.id, run.key.clone());
-        let handed_out =
-            HandedOut { key: key.clone(), controller: Arc::clone(&controller), observers, starts: false };
+        let handed_out = HandedOut::new(&key, &controller, observers);
         // The executor is called inside the task, which also catches a panic of its synchronous part.
         let handle = environment.spawn(RUN, async move {
             handed_out.starts();
             executor.execute(run).await
         });
-        Self { id, key, handle, controller }
+        Self { id, key, handle: AbortOnDropHandle::new(handle), controller }
     }
 }
 
@@ -62,16 +61,10 @@ impl Future for RunTask {
     }
 }
 
-impl Drop for RunTask {
-    fn drop(&mut self) {
-        self.handle.abort();
-    }
-}
-
 /// A run between the machine, which counts it as running, and the executor, which reports its start. A task that is
-/// cancelled before it was ever polled doesn't get that far, and then nothing else would report that the run no longer
-/// waits.
-struct HandedOut {
+/// cancelled before it was ever polled doesn't get that far, nor does a run that waits for a place when the operator
+/// stops, and then nothing else would report that the run no longer waits.
+pub(crate) struct HandedOut {
     key: ObjectKey,
     controller: Arc<str>,
     observers: Observers,
@@ -79,7 +72,12 @@ struct HandedOut {
 }
 
 impl HandedOut {
-    fn starts(mut self) {
+    pub(crate) fn new(key: &ObjectKey, controller: &Arc<str>, observers: Observers) -> Self {
+        Self { key: key.clone(), controller: Arc::clone(controller), observers, starts: false }
+    }
+
+    /// From now on its start is reported, and then its end.
+    pub(crate) fn starts(mut self) {
         self.starts = true;
     }
 }

@@ -26,38 +26,19 @@ const BATCH: usize = 256;
 /// Drives one processor: owns its runs and its one sleep.
 #[must_use = "a processor does nothing until its task runs"]
 pub(crate) struct ProcessorTask {
-    machine: Arc<Mutex<Machine>>,
-    receiver: mpsc::UnboundedReceiver<Message>,
-    environment: Environment,
-    observers: Observers,
-    controller_name: Arc<str>,
-    runs: FuturesUnordered<RunTask>,
-    effects: Vec<Effect>,
-    drains: Vec<oneshot::Sender<()>>,
+    pub(super) machine: Arc<Mutex<Machine>>,
+    pub(super) receiver: mpsc::UnboundedReceiver<Message>,
+    pub(super) environment: Environment,
+    pub(super) observers: Observers,
+    pub(super) controller_name: Arc<str>,
+    pub(super) runs: FuturesUnordered<RunTask>,
+    pub(super) effects: Vec<Effect>,
+    pub(super) drains: Vec<oneshot::Sender<()>>,
 }
 
 debug_of!(ProcessorTask: "ProcessorTask", |it| controller_name: it.controller_name);
 
 impl ProcessorTask {
-    pub(super) fn new(
-        machine: Arc<Mutex<Machine>>,
-        receiver: mpsc::UnboundedReceiver<Message>,
-        environment: Environment,
-        observers: Observers,
-        controller_name: Arc<str>,
-    ) -> Self {
-        Self {
-            machine,
-            receiver,
-            environment,
-            observers,
-            controller_name,
-            runs: FuturesUnordered::new(),
-            effects: Vec::new(),
-            drains: Vec::new(),
-        }
-    }
-
     /// Drives the processor until the last [`super::Processor`] is dropped; `executor` performs the runs. Runs still in
     /// progress at the end, or when this future is dropped, are cancelled.
     ///
@@ -143,29 +124,19 @@ impl ProcessorTask {
     /// Performs the machine's effects. The machine is not locked: observers and executors may query it.
     fn perform(&mut self, executor: &Arc<dyn RunExecutor>) {
         let controller = &*self.controller_name;
+        let tell = |of: Observation<'_>| self.observers.observe(&of);
         for effect in self.effects.drain(..) {
             match effect {
-                Effect::Added { key } => {
-                    self.observers.observe(&Observation::PrimaryAdded { controller, key: &key });
-                }
-                Effect::Forgotten { key } => {
-                    self.observers.observe(&Observation::PrimaryGone { controller, key: &key });
-                }
+                Effect::Added(key) => tell(Observation::PrimaryAdded { controller, key: &key }),
+                Effect::Forgotten(key) => tell(Observation::PrimaryGone { controller, key: &key }),
                 Effect::Submitted { key, attempt } => {
-                    self.observers.observe(&Observation::RunSubmitted { controller, key: &key, attempt });
+                    tell(Observation::RunSubmitted { controller, key: &key, attempt })
                 }
-                Effect::Withdrawn { key } => {
-                    self.observers.observe(&Observation::RunWithdrawn { controller, key: &key });
-                }
+                Effect::Withdrawn(key) => tell(Observation::RunWithdrawn { controller, key: &key }),
                 Effect::RetryScheduled { key, attempt, after } => {
-                    self.observers.observe(&Observation::RetryScheduled {
-                        controller,
-                        key: &key,
-                        attempt,
-                        after,
-                    });
+                    tell(Observation::RetryScheduled { controller, key: &key, attempt, after })
                 }
-                Effect::RetriesExhausted { key } => {
+                Effect::RetriesExhausted(key) => {
                     tracing::error!(
                         controller, %key,
                         "no retry is left; the next event or the maximum interval leads to the next run"
@@ -173,13 +144,8 @@ impl ProcessorTask {
                 }
                 Effect::Run(run) => {
                     let (executor, name) = (Arc::clone(executor), Arc::clone(&self.controller_name));
-                    self.runs.push(RunTask::spawn(
-                        run,
-                        executor,
-                        name,
-                        self.observers.clone(),
-                        &self.environment,
-                    ));
+                    let observers = self.observers.clone();
+                    self.runs.push(RunTask::spawn(run, executor, name, observers, &self.environment));
                 }
             }
         }

@@ -30,7 +30,7 @@ pub use error::RunError;
 pub use function::StatusFunction;
 pub(crate) use function::{AnyStatus, SerializedStatus, erased};
 
-use super::{AnyContext, Data, steps::StepConditions};
+use super::{AnyContext, AnyGiven, Data, steps::StepConditions};
 use crate::resource::{AnyObject, KubeObject};
 use crate::{
     error::Awaited,
@@ -430,8 +430,8 @@ impl AnyRun {
         }
         let Some(workflow) = &self.workflow else { return Vec::new() };
         // Objects in the cluster are read from a cache, at once. Others, which would need a request, aren't read.
-        let known = workflow.secondaries(name, &self.primary, &self.context).now_or_never();
-        known.unwrap_or_default()
+        let given = AnyGiven { primary: &self.primary, context: &self.context };
+        workflow.secondaries(name, given).now_or_never().unwrap_or_default()
     }
 }
 

@@ -90,7 +90,7 @@ pub struct Cluster<'c> {
 impl<'c> Cluster<'c> {
     pub(in crate::workflow) fn of(context: &'c AnyContext) -> Self {
         let shared = context.shared();
-        Self { workflows: &shared.workflows, client: &shared.clients.direct }
+        Self { workflows: &shared.workflows, client: &shared.writer.clients.direct }
     }
 }
 

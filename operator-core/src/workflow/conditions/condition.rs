@@ -1,35 +1,25 @@
 //! Conditions as the engine sees them. How they are declared is in [`wired`](crate::workflow::declare).
 
-use std::sync::Arc;
-
 use futures::future::BoxFuture;
 
 use crate::{
     dependent::AnyDependent,
-    reconciler::{AnyContext, BoxError},
-    resource::AnyObject,
+    reconciler::{AnyGiven, BoxError},
     results::{ReconcileResult, Secondary, Verdict},
 };
-
-/// The node that a condition is evaluated for.
-#[derive(Clone, Copy, Debug)]
-pub(in crate::workflow) struct AnyView<'n> {
-    pub(in crate::workflow) dependent: &'n AnyDependent,
-    /// What its dependent did in this run; `None` for conditions that are evaluated before that, and if it failed.
-    pub(in crate::workflow) reconciled: Option<&'n ReconcileResult>,
-    /// Whether it is ready even if there is nothing.
-    pub(in crate::workflow) may_lack: bool,
-}
 
 /// The result of evaluating a condition.
 pub(in crate::workflow) type Answer = Result<Verdict, BoxError>;
 
-/// The node, for a primary of any type.
+/// The node that a condition is evaluated for, of a primary of any type.
 #[derive(Clone, Copy)]
 pub(in crate::workflow) struct Asking<'r> {
-    pub(in crate::workflow) view: AnyView<'r>,
-    pub(in crate::workflow) primary: &'r AnyObject,
-    pub(in crate::workflow) context: &'r Arc<AnyContext>,
+    pub(in crate::workflow) dependent: &'r AnyDependent,
+    /// What its dependent did in this run; `None` for conditions that are evaluated before that, and if it failed.
+    pub(in crate::workflow) reconciled: Option<&'r ReconcileResult>,
+    /// Whether it is ready even if there is nothing.
+    pub(in crate::workflow) may_lack: bool,
+    pub(in crate::workflow) given: AnyGiven<'r>,
     /// Notes a state that was read of the node.
     pub(in crate::workflow) note: &'r (dyn Fn(&[Secondary]) + Send + Sync),
 }
@@ -37,7 +27,7 @@ pub(in crate::workflow) struct Asking<'r> {
 impl Asking<'_> {
     /// The existing resources of the node. The run reports nothing older than what its condition has judged.
     pub(in crate::workflow) async fn secondaries(&self) -> Result<Vec<Secondary>, BoxError> {
-        let read = self.view.dependent.secondaries(self.primary, self.context).await?;
+        let read = self.dependent.secondaries(self.given).await?;
         (self.note)(&read);
         Ok(read)
     }

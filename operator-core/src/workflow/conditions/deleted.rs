@@ -4,8 +4,8 @@ use std::sync::Arc;
 
 use crate::{
     dependent::AnyDependent,
-    reconciler::{AnyContext, Context},
-    resource::{AnyObject, KubeObject, ObjectKey},
+    reconciler::{AnyGiven, Context},
+    resource::{KubeObject, ObjectKey},
     results::Verdict,
     workflow::{conditions::condition::Answer, declare::Condition},
 };
@@ -23,12 +23,8 @@ impl<P: KubeObject, K: KubeObject> Condition<P, K> for ResourceDeleted {
 }
 
 /// Whether nothing of the dependent exists any more.
-pub(in crate::workflow) async fn is_deleted(
-    dependent: &AnyDependent,
-    primary: &AnyObject,
-    context: &Arc<AnyContext>,
-) -> Answer {
-    let left = dependent.left(primary, context).await?;
+pub(in crate::workflow) async fn is_deleted(dependent: &AnyDependent, given: AnyGiven<'_>) -> Answer {
+    let left = dependent.left(given).await?;
     let Some(first) = left.first() else { return Ok(Verdict::met()) };
     let kind = first.kind().map(|kind| format!("{} ", kind.kind())).unwrap_or_default();
     let further = match left.len() {

@@ -25,14 +25,14 @@ impl AnyCondition for Ready {
 }
 
 async fn is_ready(asking: Asking<'_>) -> Answer {
-    let (node, now) = (asking.view, asking.context.wall_clock().now());
-    if let Some(progress) = node.reconciled.and_then(ReconcileResult::progress) {
+    let now = asking.given.context.wall_clock().now();
+    if let Some(progress) = asking.reconciled.and_then(ReconcileResult::progress) {
         let progress = progress.told.clone();
         return Ok(Verdict::when(progress.is_current(), progress.message.clone()).with_detail(progress));
     }
     let secondaries = asking.secondaries().await?;
-    let awaits_nothing = node.reconciled.is_some_and(ReconcileResult::has_nothing_to_show);
-    if secondaries.is_empty() && (awaits_nothing || node.may_lack) {
+    let awaits_nothing = asking.reconciled.is_some_and(ReconcileResult::has_nothing_to_show);
+    if secondaries.is_empty() && (awaits_nothing || asking.may_lack) {
         return Ok(Verdict::met());
     }
     let mut last = Kstatus::not_found();

@@ -23,9 +23,9 @@ use crate::workflow::{
 };
 use crate::{
     dependent::{self, AnyDependent, Declaration, DependentSource, External, FormerSets, Records, function},
-    reconciler::{AnyRun, Context, Run},
+    reconciler::{AnyGiven, AnyRun, Context, Run},
     resource::{Access, KubeObject},
-    results::{NodeKey, NodeState, WorkflowResult},
+    results::{NodeKey, WorkflowResult},
 };
 
 /// A workflow, ready to be given to a controller or to be called by hand. Cheap to clone; it is built once and serves
@@ -97,7 +97,8 @@ impl<P: KubeObject> Workflow<P> {
 
     async fn run(&self, primary: &P, context: &Context<P>, is_cleanup: bool) -> Run<P> {
         let (primary, invoker) = (context.shared_primary(primary), run::Invoker::Reconciler);
-        let result = run::run(&self.any.0, is_cleanup, &primary, context.any(), &drop, invoker).await;
+        let given = AnyGiven { primary: &primary, context: context.any() };
+        let result = run::run(&self.any.0, is_cleanup, given, &drop, invoker).await;
         let workflow = Arc::new(self.any.clone());
         let run = AnyRun::of_standalone(context.any(), primary, workflow, result, is_cleanup);
         Run::of_any(Arc::new(run))
@@ -179,7 +180,7 @@ impl AnyWorkflow {
         let graph = &self.0.graph;
         let label = |node: NodeId| {
             let state = &result.node(graph.name(node))?.state;
-            Some((node, Label { state: state.to_string(), class: Some(class_of(state)) }))
+            Some((node, Label { state: state.to_string(), class: Some(Class::from(state)) }))
         };
         mermaid::flowchart(graph, &graph.nodes().filter_map(label).collect(), &self.outlined_groups())
     }
@@ -188,8 +189,11 @@ impl AnyWorkflow {
     pub(crate) fn event_sources(&self) -> WorkflowSources {
         let mut sources = WorkflowSources::default();
         for node in &self.0.nodes {
-            let needed =
-                if node.activations.is_empty() { &mut sources.always } else { &mut sources.conditional };
+            let needed = if node.terms.activations.is_empty() {
+                &mut sources.always
+            } else {
+                &mut sources.conditional
+            };
             needed.extend(node.dependent.event_sources());
         }
         sources.conditional.extend(self.0.settings.retired.iter().flat_map(AnyDependent::event_sources));
@@ -211,7 +215,7 @@ impl AnyWorkflow {
         let conditions = self.0.nodes.iter().map(AnyNode::conditions).collect();
         let frozen = self.0.nodes.iter().map(|node| {
             let can = node.dependent.capabilities();
-            can.can_create() && !can.can_update()
+            can.creates && !can.updates
         });
         let frozen = frozen.collect();
         let mixed = self.0.nodes.iter().map(|node| node.dependent.declaration().of_any_kind).collect();
@@ -230,26 +234,11 @@ impl AnyWorkflow {
     /// objects gets the right to, even if the garbage collector deletes them in the end: objects with another name, and
     /// those of a former node, are deleted by nothing else.
     pub(crate) fn access(&self) -> Vec<Access> {
-        let asks = self.0.nodes.iter().flat_map(|node| node.asks.iter().cloned());
+        let asks = self.0.nodes.iter().flat_map(|node| node.terms.asks.iter().cloned());
         let retired = self.0.settings.retired.iter().chain(&self.0.settings.retired_records);
         let asks = asks.chain(pruning::asks(&self.0.settings.retired));
         let dependents = self.0.nodes.iter().map(|node| &node.dependent).chain(retired);
         asks.chain(dependents.flat_map(AnyDependent::access)).collect()
-    }
-}
-
-const fn class_of(state: &NodeState) -> Class {
-    match state {
-        NodeState::Ready(_) => Class::Ready,
-        NodeState::Failed { .. } => Class::Failed,
-        NodeState::Inactive { .. } | NodeState::Deleted | NodeState::Left { .. } => Class::Absent,
-        NodeState::NotReady { .. }
-        | NodeState::Waiting { .. }
-        | NodeState::Pending { .. }
-        | NodeState::Blocked { .. }
-        | NodeState::Starting { .. }
-        | NodeState::Held { .. }
-        | NodeState::Deleting { .. } => Class::Waiting,
     }
 }
 
@@ -392,15 +381,15 @@ impl AnyBuilder {
         let AnyNodes { mut nodes, groups, .. } = all;
         let Resolved { graph, names, starts } = super::resolve(&nodes, &groups)?;
         for node in &mut nodes {
-            if !node.activations.is_empty() {
+            if !node.terms.activations.is_empty() {
                 let sources = node.dependent.event_sources().into_iter();
                 node.sources = sources.map(|source| source.declaration.name()).collect();
             }
         }
         let endings = ending::endings(&graph, |id| {
             let node = &nodes[id.index()];
-            let (by, says_gone) = (node.dependent.capabilities(), !node.deleted.is_empty());
-            Deleting { by, says_gone, first: node.first }
+            let (by, says_gone) = (node.dependent.capabilities(), !node.terms.deleted.is_empty());
+            Deleting { by, says_gone, first: node.terms.first }
         });
         let id = WORKFLOWS.fetch_add(1, Ordering::Relaxed);
         let own_fields = nodes.iter().filter_map(|node| node.dependent.declaration().keeps.clone()).collect();

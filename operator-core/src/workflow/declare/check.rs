@@ -57,7 +57,7 @@ pub(in crate::workflow) fn resolve(nodes: &[AnyNode], groups: &[AnyGroup]) -> Re
     let mut wired: Vec<(Arc<str>, Words)> = Vec::new();
     for (position, node) in nodes.iter().enumerate() {
         let mut after: Words = Vec::new();
-        for (key, word) in &node.after {
+        for (key, word) in &node.terms.after {
             let others = known.find(key, &path(node), position..position + 1, &mut mistakes);
             let others = others.into_iter().map(|other| nodes[other].name());
             let both = |name: &Arc<str>| {
@@ -103,9 +103,13 @@ pub(in crate::workflow) fn resolve(nodes: &[AnyNode], groups: &[AnyGroup]) -> Re
         start(group.nodes.clone(), after, group.starts_when.clone())
     });
     let of_nodes = nodes.iter().enumerate().map(|(position, node)| {
-        let keys = node.after.iter().filter(|(_, word)| *word == Word::StartsAfter);
+        let keys = node.terms.after.iter().filter(|(_, word)| *word == Word::StartsAfter);
         let after = keys.flat_map(|(key, _)| known.find(key, "", 0..0, &mut Vec::new()));
-        start(position..position + 1, after, node.starts_when.iter().map(|(gate, _)| gate.clone()).collect())
+        start(
+            position..position + 1,
+            after,
+            node.terms.starts_when.iter().map(|(gate, _)| gate.clone()).collect(),
+        )
     });
     let starts = of_nodes.chain(of_groups).filter(|start| !start.after.is_empty() || !start.when.is_empty());
     let starts = starts.collect();

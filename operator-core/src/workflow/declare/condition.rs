@@ -288,18 +288,18 @@ impl<P: KubeObject, K: Send + Sync + 'static> OfNode<P, K> {
 impl<P: KubeObject, K: Send + Sync + 'static> AnyCondition for OfNode<P, K> {
     fn check<'r>(&'r self, asking: Asking<'r>) -> BoxFuture<'r, condition::Answer> {
         async move {
-            let (primary, context) = Context::<P>::given(asking.primary, asking.context)?;
-            let context = context.of_node(asking.view.dependent.name());
+            let (primary, context) = asking.given.typed::<P>()?;
+            let context = context.of_node(asking.dependent.name());
             let given = Given { primary: &primary, context: &context };
             if !self.of_child {
                 return self.one(None, given).await;
             }
-            let view = &asking.view;
             let objects = match self.decides {
                 Decides::Ready => asking.secondaries().await?,
-                Decides::Gone => view.dependent.left(asking.primary, asking.context).await?,
+                Decides::Gone => asking.dependent.left(asking.given).await?,
             };
-            let may_lack = view.may_lack || view.reconciled.is_some_and(ReconcileResult::has_nothing_to_show);
+            let has_none = asking.reconciled.is_some_and(ReconcileResult::has_nothing_to_show);
+            let may_lack = asking.may_lack || has_none;
             self.each(&objects, may_lack, given).await
         }
         .boxed()

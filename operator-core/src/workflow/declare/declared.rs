@@ -19,17 +19,13 @@ use crate::{
         },
         settings,
     },
-    reconciler::{Context, DataType},
-    resource::{Access, AnyObject, KubeObject, ResourceType},
+    reconciler::Context,
+    resource::{AnyObject, KubeObject, ResourceType},
     results::{ConditionKind, NodeKey},
     workflow::{
         Word,
-        conditions::{
-            Ready, Served,
-            activation::{Activation, AnyActivation},
-            condition::AnyCondition,
-        },
-        declare::any_node::AnyNode,
+        conditions::{Ready, Served, activation::Activation, condition::AnyCondition},
+        declare::any_node::{AnyNode, Terms},
     },
 };
 
@@ -37,24 +33,13 @@ use crate::{
 pub(super) struct Said {
     key: NodeKey,
     pub(super) name: Option<Arc<str>>,
-    pub(super) after: Vec<(NodeKey, Word)>,
-    /// Decide whether it may start, each with its name.
-    starts_when: Vec<(Gate, String)>,
-    needs: Vec<Arc<dyn AnyActivation>>,
+    pub(super) terms: Terms,
     needs_its_kind: bool,
     /// When it is ready: by default once its objects' status says so, and without any condition as soon as it was applied.
     pub(super) ready: Option<Vec<Arc<dyn AnyCondition>>>,
     /// What has to be met beside that.
     also_ready: Vec<Arc<dyn AnyCondition>>,
-    gone: Vec<Arc<dyn AnyCondition>>,
     gates: Vec<Gate>,
-    /// The names of the functions that change what it wants.
-    changes: Vec<String>,
-    first: bool,
-    optional: bool,
-    asks: Vec<Access>,
-    /// The data that its functions take.
-    pub(super) data: Vec<DataType>,
     words: BTreeMap<ConditionKind, Vec<String>>,
 }
 
@@ -74,7 +59,7 @@ pub struct Node<P: KubeObject, S: Shape, K = OfType> {
 /// A node of a dependent: `web.after(html)` is short for `node(web).after(html)`.
 pub fn node<P: KubeObject, M: 'static, D: Dependent<P, M>>(dependent: D) -> Node<P, D::Shape> {
     let mut node = of_key(NodeKey::of::<D>(), dependent.erased(), D::JUDGED);
-    node.said.data = D::needs();
+    node.said.terms.data = D::needs();
     node
 }
 
@@ -93,19 +78,11 @@ impl Said {
         Self {
             key,
             name: None,
-            after: Vec::new(),
-            starts_when: Vec::new(),
-            needs: Vec::new(),
+            terms: Terms::default(),
             needs_its_kind: false,
             ready: None,
             also_ready: Vec::new(),
-            gone: Vec::new(),
             gates: Vec::new(),
-            changes: Vec::new(),
-            first: false,
-            optional: false,
-            asks: Vec::new(),
-            data: Vec::new(),
             words: BTreeMap::new(),
         }
     }
@@ -149,14 +126,14 @@ impl<P: KubeObject, S: Shape, K> Node<P, S, K> {
     /// node no longer wants is removed after this one was brought about without it. If its primary is deleted, it is
     /// deleted before that node, unless both are left to the garbage collector. May be called several times.
     pub fn after<N: Predecessor<P, M>, M>(mut self, other: N) -> Self {
-        self.said.after.push((other.key(), Word::After));
+        self.said.terms.after.push((other.key(), Word::After));
         self
     }
 
     /// The same as [`after`](Self::after), and: if that node isn't wanted, or takes no part, this one isn't wanted either;
     /// it is removed before that node. May be called several times. JOSDK: `dependsOn`.
     pub fn requires<N: Predecessor<P, M>, M>(mut self, other: N) -> Self {
-        self.said.after.push((other.key(), Word::Requires));
+        self.said.terms.after.push((other.key(), Word::Requires));
         self
     }
 
@@ -181,7 +158,7 @@ impl<P: KubeObject, S: Shape, K> Node<P, S, K> {
     /// let controller = Controller::of_existing::<Pod>().workflow((database, web.starts_after(database)));
     /// ```
     pub fn starts_after<N: Predecessor<P, M>, M>(mut self, other: N) -> Self {
-        self.said.after.push((other.key(), Word::StartsAfter));
+        self.said.terms.after.push((other.key(), Word::StartsAfter));
         self
     }
 
@@ -230,11 +207,11 @@ impl<P: KubeObject, S: Shape, K> Node<P, S, K> {
     /// let controller = Controller::of_existing::<Pod>().workflow((web.change(at_night),));
     /// ```
     pub fn change<M, C: Change<P, S::Item, M>>(mut self, change: C) -> Self {
-        self.said.data.extend(<C::Args as Args<P>>::needs());
+        self.said.terms.data.extend(<C::Args as Args<P>>::needs());
         // What it wants isn't known before its turn if a change looks at more than the primary.
         self.judged.before_order &= <C::Args as Args<P>>::OF_PRIMARY;
-        self.said.changes.push(name_of::<C>());
-        self.settings.changes.push(Changes(Arc::new(move |object, asked| {
+        self.said.terms.changes.push(name_of::<C>());
+        self.settings.rules.changes.push(Changes(Arc::new(move |object, asked| {
             let (primary, context) = asked.typed::<P>()?;
             let object = object.as_any_mut().downcast_mut();
             let object = object.ok_or("an object of another type is to be changed")?;
@@ -247,7 +224,7 @@ impl<P: KubeObject, S: Shape, K> Node<P, S, K> {
     /// condition is a function of the child, of the primary, or of both. May be called several times: then all
     /// conditions have to be met.
     pub fn ready<C: Condition<P, S::Item, M>, M: 'static>(mut self, condition: C) -> Self {
-        self.said.data.extend(C::needs());
+        self.said.terms.data.extend(C::needs());
         self.said.ready(name_of::<C>(), erase::<P, S::Item, C, M>(condition, Decides::Ready, S::SEVERAL));
         self
     }
@@ -255,7 +232,7 @@ impl<P: KubeObject, S: Shape, K> Node<P, S, K> {
     /// Nodes that come after it run once the condition is met, too: beside the objects' status, or beside what
     /// [`ready`](Self::ready) says instead. May be called several times.
     pub fn also_ready<C: Condition<P, S::Item, M>, M: 'static>(mut self, condition: C) -> Self {
-        self.said.data.extend(C::needs());
+        self.said.terms.data.extend(C::needs());
         self.said.word(ConditionKind::Ready, name_of::<C>());
         self.said.also_ready.push(erase::<P, S::Item, C, M>(condition, Decides::Ready, S::SEVERAL));
         self
@@ -272,7 +249,7 @@ impl<P: KubeObject, S: Shape, K> Node<P, S, K> {
     /// primary stays. A condition of the child is evaluated while there is one. May be called several times: then all
     /// conditions have to be met.
     pub fn gone<C: Condition<P, S::Item, M>, M: 'static>(mut self, condition: C) -> Self {
-        self.said.data.extend(C::needs());
+        self.said.terms.data.extend(C::needs());
         self.said.gone(name_of::<C>(), erase::<P, S::Item, C, M>(condition, Decides::Gone, S::SEVERAL));
         self
     }
@@ -296,7 +273,7 @@ impl<P: KubeObject, S: Shape, K> Node<P, S, K> {
     /// comes after: for objects that have to end in order. Without this the garbage collector deletes it after the
     /// primary, in any order.
     pub fn delete_first(mut self) -> Self {
-        self.said.first = true;
+        self.said.terms.first = true;
         self
     }
 
@@ -335,7 +312,7 @@ impl<P: KubeObject, S: Shape, K> Node<P, S, K> {
         S: Shape<Item = Job>,
     {
         self.settings.capabilities.updates = false;
-        self.settings.once_per =
+        self.settings.rules.once_per =
             Some(OncePer(Arc::new(move |primary| Some(key(primary.typed_ref()?).to_string()))));
         self
     }
@@ -385,7 +362,7 @@ impl<P: KubeObject, S: Shape, K> Node<P, S, K> {
         mut self,
         is_as_desired: impl Fn(&S::Item, &S::Item, &P, &Context<P>) -> bool + Send + Sync + 'static,
     ) -> Self {
-        self.settings.judge = Some(Judge(Arc::new(move |actual, desired, asked| {
+        self.settings.rules.judge = Some(Judge(Arc::new(move |actual, desired, asked| {
             match (actual.typed_ref(), desired.typed_ref(), asked.typed::<P>()) {
                 (Some(actual), Some(desired), Ok((primary, context))) => {
                     is_as_desired(actual, desired, &primary, &context)
@@ -398,7 +375,7 @@ impl<P: KubeObject, S: Shape, K> Node<P, S, K> {
 
     /// A node that is only read is ready even if its object is missing.
     pub fn optional(mut self) -> Self {
-        self.said.optional = true;
+        self.said.terms.optional = true;
         self
     }
 
@@ -486,7 +463,7 @@ impl Said {
         W: 'static,
     {
         self.word(ConditionKind::OnlyIf, name_of::<F>());
-        self.data.extend(<F::Args as Args<P>>::needs());
+        self.terms.data.extend(<F::Args as Args<P>>::needs());
         self.gates.push(OfWish::<P, F, S, W>::gate(wanted));
     }
 
@@ -497,8 +474,8 @@ impl Said {
         S: 'static,
         W: 'static,
     {
-        self.data.extend(<F::Args as Args<P>>::needs());
-        self.starts_when.push((OfWish::<P, F, S, W>::gate(may_start), name_of::<F>()));
+        self.terms.data.extend(<F::Args as Args<P>>::needs());
+        self.terms.starts_when.push((OfWish::<P, F, S, W>::gate(may_start), name_of::<F>()));
     }
 
     pub(super) fn ready(&mut self, word: String, condition: Arc<dyn AnyCondition>) {
@@ -508,13 +485,13 @@ impl Said {
 
     pub(super) fn gone(&mut self, word: String, condition: Arc<dyn AnyCondition>) {
         self.word(ConditionKind::Gone, word);
-        self.gone.push(condition);
+        self.terms.deleted.push(condition);
     }
 
     pub(super) fn needs(&mut self, capability: impl Activation) {
         self.word(ConditionKind::Needs, capability.words());
-        self.asks.extend(capability.access());
-        self.needs.push(Arc::new(capability));
+        self.terms.asks.extend(capability.access());
+        self.terms.activations.push(Arc::new(capability));
     }
 
     pub(super) fn key(&self) -> NodeKey {
@@ -548,23 +525,8 @@ impl Said {
             (kind, format!("{verb} {}", words.join(" and ")))
         });
         self.gates.into_iter().for_each(|gate| dependent.add_gate(gate));
-        AnyNode {
-            dependent,
-            key,
-            is_named,
-            after: self.after,
-            starts_when: self.starts_when,
-            activations: self.needs,
-            ready,
-            deleted: self.gone,
-            first: self.first,
-            optional: self.optional,
-            sources: Vec::new(),
-            asks: self.asks,
-            data: self.data,
-            changes: self.changes,
-            words: words.collect(),
-        }
+        let (terms, words) = (self.terms, words.collect());
+        AnyNode { dependent, key, is_named, terms, ready, sources: Vec::new(), words }
     }
 }
 

@@ -45,8 +45,8 @@ pub(in crate::workflow) fn endings(graph: &Graph, of: impl Fn(NodeId) -> Deletin
         let below = |below: NodeId| has_below[below.index()] || endings[below.index()].is_deleted();
         let awaited = graph.dependencies_of(node).any(below);
         has_below[node.index()] = awaited;
-        let collected = capabilities.is_garbage_collected();
-        let is_deleted = capabilities.can_delete() && (!collected || says_gone || first || awaited);
+        let collected = capabilities.garbage_collected;
+        let is_deleted = capabilities.deletes && (!collected || says_gone || first || awaited);
         endings[node.index()] = if is_deleted {
             Ending::Deleted { awaited: awaited || first }
         } else if collected {

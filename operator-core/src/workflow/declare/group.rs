@@ -29,7 +29,7 @@ use crate::{
 type When<P> = dyn Fn(&P) -> bool + Send + Sync;
 
 /// A group of nodes, without its types.
-#[derive(Clone)]
+#[derive(Clone, Default)]
 pub(in crate::workflow) struct AnyGroup {
     pub(in crate::workflow) name: Arc<str>,
     /// The positions of its nodes.
@@ -126,18 +126,7 @@ pub struct Group<P: KubeObject> {
 pub fn group<P: KubeObject, M>(name: impl Into<Arc<str>>, nodes: impl Nodes<P, M>) -> Group<P> {
     let mut all = AnyNodes::default();
     nodes.add_to(&mut all);
-    let any = AnyGroup {
-        name: name.into(),
-        nodes: 0..all.nodes.len(),
-        in_order: Vec::new(),
-        after: Vec::new(),
-        starts_when: Vec::new(),
-        words: Vec::new(),
-        carried: None,
-        of_nodes: Vec::new(),
-        strangers: Vec::new(),
-        claims: Vec::new(),
-    };
+    let any = AnyGroup { name: name.into(), nodes: 0..all.nodes.len(), ..AnyGroup::default() };
     Group { any, nodes: all, of: PhantomData }
 }
 
@@ -166,7 +155,7 @@ impl<P: KubeObject> Group<P> {
     where
         F: Signature<FS, First: PrimaryIs<P>, Args: Args<P>, Return: Wish<W>> + Call<P, FS>,
     {
-        self.of(None).for_each(|node| node.data.extend(<F::Args as Args<P>>::needs()));
+        self.of(None).for_each(|node| node.terms.data.extend(<F::Args as Args<P>>::needs()));
         self.any.words.push(format!("starts when {}", name_of::<F>()));
         self.any.starts_when.push(OfWish::<P, F, FS, W>::gate(may_start));
         self
@@ -198,7 +187,7 @@ impl<P: KubeObject> Group<P> {
     {
         let gate = OfWish::<P, F, FS, W>::gate(wanted);
         for node in self.of(only) {
-            node.data.extend(<F::Args as Args<P>>::needs());
+            node.terms.data.extend(<F::Args as Args<P>>::needs());
             node.dependent.add_gate(gate.clone());
         }
     }
@@ -257,7 +246,7 @@ impl<P: KubeObject> Group<P> {
                 }
                 draft.edit(&|object| change.change(object, Given { primary: &primary, context: &context }))
             };
-            node.data.extend(<C::Args as Args<P>>::needs());
+            node.terms.data.extend(<C::Args as Args<P>>::needs());
             node.dependent.add_change(Changes(Arc::new(edit)), <C::Args as Args<P>>::OF_PRIMARY);
         }
     }

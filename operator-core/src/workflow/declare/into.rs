@@ -84,7 +84,7 @@ impl Declaring {
     /// The data that its functions take, and the node of each.
     pub(crate) fn data(&self) -> Vec<(String, DataType)> {
         let of = |node: &AnyNode| {
-            node.data.iter().map(|data| (node.name().to_string(), *data)).collect::<Vec<_>>()
+            node.terms.data.iter().map(|data| (node.name().to_string(), *data)).collect::<Vec<_>>()
         };
         self.nodes().iter().flat_map(of).collect()
     }

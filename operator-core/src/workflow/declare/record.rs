@@ -59,7 +59,7 @@ macro_rules! words {
         /// [`Node::after`](crate::workflow::declare::Node::after). May be called several times.
         pub fn after<N: Predecessor<P, M>, M>(self, other: N) -> RecordNode<P, $resources> {
             let mut node = self.wired();
-            node.said.after.push((other.key(), Word::After));
+            node.said.terms.after.push((other.key(), Word::After));
             node
         }
 
@@ -67,7 +67,7 @@ macro_rules! words {
         /// [`Node::requires`](crate::workflow::declare::Node::requires).
         pub fn requires<N: Predecessor<P, M>, M>(self, other: N) -> RecordNode<P, $resources> {
             let mut node = self.wired();
-            node.said.after.push((other.key(), Word::Requires));
+            node.said.terms.after.push((other.key(), Word::Requires));
             node
         }
 
@@ -75,7 +75,7 @@ macro_rules! words {
         /// [`Node::starts_after`](crate::Node::starts_after). May be called several times.
         pub fn starts_after<N: Predecessor<P, M>, M>(self, other: N) -> RecordNode<P, $resources> {
             let mut node = self.wired();
-            node.said.after.push((other.key(), Word::StartsAfter));
+            node.said.terms.after.push((other.key(), Word::StartsAfter));
             node
         }
 
@@ -111,7 +111,7 @@ macro_rules! words {
             let mut node = self.wired();
             let (decides, several) = (Decides::Ready, <$resources as Resources>::SEVERAL);
             let condition = erase::<P, <$resources as Resources>::Item, C, CM>(condition, decides, several);
-            node.said.data.extend(C::needs());
+            node.said.terms.data.extend(C::needs());
             node.said.ready(name_of::<C>(), condition);
             node
         }
@@ -126,7 +126,7 @@ macro_rules! words {
             let mut node = self.wired();
             let (decides, several) = (Decides::Gone, <$resources as Resources>::SEVERAL);
             let condition = erase::<P, <$resources as Resources>::Item, C, CM>(condition, decides, several);
-            node.said.data.extend(C::needs());
+            node.said.terms.data.extend(C::needs());
             node.said.gone(name_of::<C>(), condition);
             node
         }

@@ -5,7 +5,8 @@ mod tests;
 
 use std::{collections::BTreeMap, fmt::Write};
 
-use super::{Graph, NodeId, OutlinedGroup, Word, plan::Fate};
+use super::{Graph, NodeId, OutlinedGroup, Word};
+use crate::results::NodeState;
 
 /// The content of a diagram for one node.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -30,42 +31,32 @@ pub(crate) enum Class {
 }
 
 impl Class {
-    const ALL: [Self; 4] = [Self::Ready, Self::Waiting, Self::Failed, Self::Absent];
+    /// Each with its name and its style. The text's colour is set as well: the diagram may be shown on a dark background.
+    const ALL: [(Self, &'static str, &'static str); 4] = [
+        (Self::Ready, "ready", "fill:#d3f9d8,stroke:#2b8a3e,color:#000"),
+        (Self::Waiting, "waiting", "fill:#fff3bf,stroke:#e67700,color:#000"),
+        (Self::Failed, "failed", "fill:#ffe3e3,stroke:#c92a2a,color:#000"),
+        (Self::Absent, "absent", "fill:#f1f3f5,stroke:#868e96,color:#495057,stroke-dasharray:4"),
+    ];
 
-    const fn name(self) -> &'static str {
-        match self {
-            Self::Ready => "ready",
-            Self::Waiting => "waiting",
-            Self::Failed => "failed",
-            Self::Absent => "absent",
-        }
-    }
-
-    /// The text's colour is set as well: the diagram may be shown on a dark background.
-    const fn style(self) -> &'static str {
-        match self {
-            Self::Ready => "fill:#d3f9d8,stroke:#2b8a3e,color:#000",
-            Self::Waiting => "fill:#fff3bf,stroke:#e67700,color:#000",
-            Self::Failed => "fill:#ffe3e3,stroke:#c92a2a,color:#000",
-            Self::Absent => "fill:#f1f3f5,stroke:#868e96,color:#495057,stroke-dasharray:4",
-        }
+    fn name(self) -> &'static str {
+        Self::ALL[self as usize].1
     }
 }
 
-impl From<Fate> for Class {
-    fn from(fate: Fate) -> Self {
-        match fate {
-            Fate::Ready => Self::Ready,
-            Fate::Failed | Fate::DeleteFailed => Self::Failed,
-            Fate::Gone | Fate::Inactive => Self::Absent,
-            Fate::Pending
-            | Fate::NotReady
-            | Fate::Held
-            | Fate::Waiting
-            | Fate::Blocked { .. }
-            | Fate::Starting { .. }
-            | Fate::Deleting
-            | Fate::RemovalBlocked { .. } => Self::Waiting,
+impl From<&NodeState> for Class {
+    fn from(state: &NodeState) -> Self {
+        match state {
+            NodeState::Ready(_) => Self::Ready,
+            NodeState::Failed { .. } => Self::Failed,
+            NodeState::Inactive { .. } | NodeState::Deleted | NodeState::Left { .. } => Self::Absent,
+            NodeState::NotReady { .. }
+            | NodeState::Waiting { .. }
+            | NodeState::Pending { .. }
+            | NodeState::Blocked { .. }
+            | NodeState::Starting { .. }
+            | NodeState::Held { .. }
+            | NodeState::Deleting { .. } => Self::Waiting,
         }
     }
 }
@@ -113,9 +104,9 @@ pub(crate) fn flowchart(graph: &Graph, labels: &BTreeMap<NodeId, Label>, groups:
             push_line(&mut text, &format!("n{} {arrow} n{}", node.index(), dependent.index()));
         }
     }
-    for class in Class::ALL {
+    for (class, name, style) in Class::ALL {
         if labels.values().any(|label| label.class == Some(class)) {
-            push_line(&mut text, &format!("classDef {} {}", class.name(), class.style()));
+            push_line(&mut text, &format!("classDef {name} {style}"));
         }
     }
     text

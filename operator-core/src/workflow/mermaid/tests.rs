@@ -1,6 +1,7 @@
 //! Golden pictures.
 
 use super::*;
+use crate::results::Operation;
 
 fn page() -> Graph {
     let none: &[&str] = &[];
@@ -35,7 +36,7 @@ fn a_graph_with_a_result() {
     let label = |state: &str, class| Label { state: state.to_owned(), class: Some(class) };
     let labels = page.nodes().zip([
         label("matched", Class::Ready),
-        label("waiting: 1/3 replicas ready\nsince 12:00", Fate::NotReady.into()),
+        label("waiting: 1/3 replicas ready\nsince 12:00", Class::Waiting),
     ]);
     let expected = "\
 flowchart TD
@@ -64,11 +65,13 @@ fn no_name_and_no_state_gets_out_of_its_quotes() {
 
 #[test]
 fn every_fate_has_a_colour() {
-    let by = page().nodes().next().unwrap();
-    let because = crate::workflow::plan::Obstacle::Failed;
+    let reason = String::new;
     // A node that is only blocked isn't at fault itself.
-    assert_eq!(Class::from(Fate::Blocked { by, because }), Class::Waiting);
-    assert_eq!(Class::from(Fate::DeleteFailed), Class::Failed);
-    assert_eq!(Class::from(Fate::Inactive), Class::Absent);
-    assert_eq!(Class::from(Fate::Ready), Class::Ready);
+    assert_eq!(Class::from(&NodeState::Blocked { by: "config".into(), reason: reason() }), Class::Waiting);
+    assert_eq!(Class::from(&NodeState::Failed { error: reason() }), Class::Failed);
+    assert_eq!(Class::from(&NodeState::Inactive { reason: reason() }), Class::Absent);
+    assert_eq!(Class::from(&NodeState::Ready(Operation::Matched)), Class::Ready);
+    for (position, (class, ..)) in Class::ALL.into_iter().enumerate() {
+        assert_eq!(class as usize, position, "it is found by its number");
+    }
 }

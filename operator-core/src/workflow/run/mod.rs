@@ -43,9 +43,9 @@ use crate::{
     dependent::{Capabilities, OfKind},
     environment::Now,
     observe::Observation,
-    reconciler::{AnyContext, ManagedWorkflow, Parted, Unfinished, Wants},
+    reconciler::{AnyContext, AnyGiven, ManagedWorkflow, Parted, Unfinished, Wants},
     resource::{AnyObject, ObjectKey, ResourceType, label_value},
-    results::{Grouped, NodeKey, NodeState, ReconcileResult, Secondary, WorkflowError, WorkflowResult},
+    results::{Grouped, NodeKey, NodeState, Secondary, WorkflowError, WorkflowResult},
 };
 
 use part::{OUTSIDE, Only};
@@ -64,15 +64,14 @@ pub(super) enum Invoker {
 pub(super) async fn run(
     workflow: &Declared,
     is_cleanup: bool,
-    primary: &AnyObject,
-    context: &Arc<AnyContext>,
+    given: AnyGiven<'_>,
     unfinished: Unfinished<'_>,
     invoker: Invoker,
 ) -> WorkflowResult {
-    let run = WorkflowRun { workflow, primary, context, cleans_up: is_cleanup, only: None };
+    let run = WorkflowRun { workflow, given, cleans_up: is_cleanup, only: None };
     let note = |result: &WorkflowResult, is_done: bool| {
         if is_cleanup {
-            context.remembered().lock().note_cleanup(workflow.id, result, is_done);
+            given.context.remembered().lock().note_cleanup(workflow.id, result, is_done);
         }
     };
     let plan = if is_cleanup { Plan::cleanup } else { Plan::reconcile };
@@ -83,7 +82,7 @@ pub(super) async fn run(
     };
     let mut result = run.drive(plan(&workflow.graph), &unfinished).await;
     if invoker == Invoker::Framework {
-        pruning::prune(workflow, primary, context, &mut result).await;
+        pruning::prune(workflow, given, &mut result).await;
     }
     // A reconciler that handles errors itself decides about them, but not about deletions in progress.
     let is_done = match workflow.settings.keeps_errors {
@@ -97,8 +96,7 @@ pub(super) async fn run(
 /// The data that all steps of a run share.
 struct WorkflowRun<'r> {
     workflow: &'r Declared,
-    primary: &'r AnyObject,
-    context: &'r Arc<AnyContext>,
+    given: AnyGiven<'r>,
     /// The primary is being deleted: objects whose end nothing waits for are left to what deletes them afterwards.
     cleans_up: bool,
     /// The nodes that take part, if not all do.
@@ -128,7 +126,7 @@ impl Course<'_> {
             let keeper = plan.kept_for(node).map(|of| (of, records.get(of.by).reason == OUTSIDE));
             let mut record = records.get(node);
             let state = state_of(fate, &record, blocking.as_deref(), graph, || self.run.now());
-            let leaves = record.reconciled.as_ref().is_some_and(ReconcileResult::leaves);
+            let leaves = record.reconciled.as_ref().is_some_and(|result| result.leaves);
             let kept = keeper
                 .filter(|_| leaves)
                 .map(|(of, is_outside)| kept_for(graph.name(of.by), of.because, is_outside));
@@ -179,8 +177,8 @@ impl Reply {
 impl WorkflowRun<'_> {
     async fn drive(&self, plan: Plan<'_>, unfinished: Unfinished<'_>) -> WorkflowResult {
         // Another run of a workflow, within the same run of the primary, may have read other data.
-        self.context.memo().clear();
-        self.context.remembered().lock().note_out(BTreeMap::new());
+        self.given.context.memo().clear();
+        self.given.context.remembered().lock().note_out(BTreeMap::new());
         let graph = &self.workflow.graph;
         let mut course =
             Course { run: self, plan, records: NodeRecords::of(graph), unfinished: Some(unfinished) };
@@ -227,7 +225,7 @@ impl WorkflowRun<'_> {
                 continue;
             }
             // What can't be read is reported by the node's own run.
-            let known = dependent.known(self.primary, self.context).await.unwrap_or_default();
+            let known = dependent.known(self.given).await.unwrap_or_default();
             let is_going = |of: &Secondary| of.meta().is_some_and(|meta| meta.deletion_timestamp.is_some());
             if known.iter().any(|object| !is_going(object)) {
                 return true;
@@ -304,8 +302,8 @@ impl WorkflowRun<'_> {
             let record = records.get(id);
             record.reconciled.is_some() || only_reads && record.removes.is_some()
         };
-        let all = self.context.reads(is_asked);
-        let leaves = |node| records.get(node).reconciled.as_ref().is_some_and(ReconcileResult::leaves);
+        let all = self.given.context.reads(is_asked);
+        let leaves = |node| records.get(node).reconciled.as_ref().is_some_and(|result| result.leaves);
         if !graph.nodes().any(|node| plan.is_out(node) || leaves(node)) {
             return Vec::new();
         }
@@ -328,7 +326,7 @@ impl WorkflowRun<'_> {
             let graph = &self.workflow.graph;
             let out = graph.nodes().filter(|node| plan.is_out(*node));
             let out = out.map(|node| (label_value(graph.name(node)), plan.fate(node) != Fate::Inactive));
-            self.context.remembered().lock().note_out(out.collect());
+            self.given.context.remembered().lock().note_out(out.collect());
         }
         self.tell_if_settled(plan, records, node);
     }
@@ -354,14 +352,14 @@ impl WorkflowRun<'_> {
     }
 
     fn now(&self) -> Now {
-        self.context.shared().writer.environment.now()
+        self.given.context.shared().writer.environment.now()
     }
 
     fn tell(&self, node: NodeId, state: &NodeState) {
-        let shared = self.context.shared();
+        let shared = self.given.context.shared();
         let observation = Observation::NodeState {
-            controller: &shared.controller,
-            key: self.context.primary_key(),
+            controller: &shared.writer.controller,
+            key: self.given.context.primary_key(),
             node: self.workflow.graph.name(node),
             state,
         };
@@ -389,33 +387,26 @@ impl ManagedWorkflow for AnyWorkflow {
     fn run<'r>(
         &'r self,
         is_cleanup: bool,
-        primary: &'r AnyObject,
-        context: &'r Arc<AnyContext>,
+        given: AnyGiven<'r>,
         unfinished: Unfinished<'r>,
     ) -> BoxFuture<'r, WorkflowResult> {
-        run(&self.0, is_cleanup, primary, context, unfinished, Invoker::Framework).boxed()
+        run(&self.0, is_cleanup, given, unfinished, Invoker::Framework).boxed()
     }
 
     fn reconcile_part<'r>(
         &'r self,
         part: &'r [NodeKey],
         before: Option<&'r WorkflowResult>,
-        primary: &'r AnyObject,
-        context: &'r Arc<AnyContext>,
+        given: AnyGiven<'r>,
         unfinished: Unfinished<'r>,
     ) -> BoxFuture<'r, Result<Parted, WorkflowError>> {
-        part::reconcile(&self.0, part, before, primary, context, unfinished).boxed()
+        part::reconcile(&self.0, part, before, given, unfinished).boxed()
     }
 
-    fn secondaries<'r>(
-        &'r self,
-        node: &str,
-        primary: &'r AnyObject,
-        context: &'r Arc<AnyContext>,
-    ) -> BoxFuture<'r, Vec<Secondary>> {
+    fn secondaries<'r>(&'r self, node: &str, given: AnyGiven<'r>) -> BoxFuture<'r, Vec<Secondary>> {
         let Some(node) = self.node_called(node) else { return ready(Vec::new()).boxed() };
         // The node's own run reports what can't be read.
-        node.dependent.known(primary, context).map(Result::unwrap_or_default).boxed()
+        node.dependent.known(given).map(Result::unwrap_or_default).boxed()
     }
 
     fn newest(&self, node: &str, of: Vec<Secondary>, context: &AnyContext) -> Vec<Secondary> {
@@ -442,9 +433,10 @@ impl ManagedWorkflow for AnyWorkflow {
         let answers = of_kind.map(|node| {
             let name = label_value(node.dependent.name());
             let is_out = context.remembered().lock().is_going(&name).is_some();
-            let wants =
-                if is_out { Some(false) } else { node.dependent.wants((kind, key), primary, context) };
-            Wants { node: name, wants, is_late: !node.activations.is_empty() || !node.after.is_empty() }
+            let given = AnyGiven { primary, context };
+            let wants = if is_out { Some(false) } else { node.dependent.wants(kind, key, given) };
+            let is_late = !node.terms.activations.is_empty() || !node.terms.after.is_empty();
+            Wants { node: name, wants, is_late }
         });
         answers.collect()
     }

@@ -4,12 +4,9 @@
 //! evaluated, and a removal that reaches it waits, unless the same run of the primary has removed it
 //! before.
 
-use std::sync::Arc;
-
 use super::{Checked, Declared, NodeRecord, Plan, Removed, Reply, Step, WorkflowRun, pruning};
 use crate::{
-    reconciler::{AnyContext, Parted, Unfinished},
-    resource::AnyObject,
+    reconciler::{AnyGiven, Parted, Unfinished},
     results::{NodeKey, NodeResult, NodeState, WorkflowError, WorkflowResult},
     workflow::{Graph, NodeId},
 };
@@ -90,18 +87,17 @@ pub(super) async fn reconcile(
     workflow: &Declared,
     part: &[NodeKey],
     before: Option<&WorkflowResult>,
-    primary: &AnyObject,
-    context: &Arc<AnyContext>,
+    given: AnyGiven<'_>,
     unfinished: Unfinished<'_>,
 ) -> Result<Parted, WorkflowError> {
     let only = Only::of(workflow, part, before)?;
-    let run = WorkflowRun { workflow, primary, context, cleans_up: false, only: Some(&only) };
+    let run = WorkflowRun { workflow, given, cleans_up: false, only: Some(&only) };
     let plan = Plan::reconcile(&workflow.graph);
     let part = run.drive(plan, &|dropped| unfinished(merged(&workflow.graph, before, &dropped))).await;
     let mut all = merged(&workflow.graph, before, &part);
     // Former nodes may have left objects that are wanted by a node that hasn't taken part yet.
     if all.nodes().len() == workflow.nodes.len() {
-        pruning::prune(workflow, primary, context, &mut all).await;
+        pruning::prune(workflow, given, &mut all).await;
     }
     // A failure of that belongs to the run, not to a node.
     let mut part = part;

@@ -12,8 +12,8 @@ use parking_lot::Mutex;
 use crate::{
     dependent::{AnyDependent, Deletion, Pruning, forget_departed},
     event_source::Claimant,
-    reconciler::{AnyContext, BoxError},
-    resource::{Access, AnyObject, ResourceType},
+    reconciler::{AnyContext, AnyGiven, BoxError},
+    resource::{Access, ResourceType},
     results::{NodeResult, NodeState, WorkflowResult},
     workflow::{Cluster, conditions::served::to_watch_definitions, declare::builder::Declared},
 };
@@ -22,19 +22,14 @@ use crate::{
 const NAME: &str = "(former nodes)";
 
 /// Removes them, unless a node failed or is held; failures are in the result.
-pub(super) async fn prune(
-    workflow: &Declared,
-    primary: &AnyObject,
-    context: &Arc<AnyContext>,
-    result: &mut WorkflowResult,
-) {
+pub(super) async fn prune(workflow: &Declared, given: AnyGiven<'_>, result: &mut WorkflowResult) {
     let stops = |state: &NodeState| {
         matches!(state, NodeState::Failed { .. } | NodeState::Held { .. } | NodeState::Pending { .. })
     };
     if result.nodes().iter().any(|node| stops(&node.state)) {
         return;
     }
-    if let Err(error) = try_to(workflow, primary, context, result).await {
+    if let Err(error) = try_to(workflow, given, result).await {
         let state = NodeState::Failed { error: error.to_string() };
         result.add(NodeResult { error: Some(Arc::new(error)), ..former(NAME, state) });
     }
@@ -55,8 +50,7 @@ fn former(name: &str, state: NodeState) -> NodeResult {
 
 async fn try_to(
     workflow: &Declared,
-    primary: &AnyObject,
-    context: &Arc<AnyContext>,
+    given: AnyGiven<'_>,
     result: &mut WorkflowResult,
 ) -> Result<(), BoxError> {
     let removed = Mutex::default();
@@ -69,35 +63,35 @@ async fn try_to(
     for (node, _) in active {
         let declaration = node.dependent.declaration();
         // Another node with the source may be able to: one that retains or reads objects, or keeps ids in them, prunes nothing.
-        let prunes = declaration.capabilities.can_delete() && declaration.outside.is_none();
+        let prunes = declaration.capabilities.deletes && declaration.outside.is_none();
         if let Some(objects) = declaration.objects.as_ref().filter(|_| prunes)
             && sources.insert(&objects.source)
         {
-            node.dependent.prune(primary, context, pruning).await?;
+            node.dependent.prune(given, pruning).await?;
         }
-        if declaration.of_any_kind && declaration.capabilities.can_delete() {
-            node.dependent.prune(primary, context, pruning).await?;
+        if declaration.of_any_kind && declaration.capabilities.deletes {
+            node.dependent.prune(given, pruning).await?;
         }
     }
     for (index, retired) in workflow.settings.retired.iter().enumerate() {
         let claimant = Claimant { workflow: workflow.id, node: workflow.nodes.len() + index };
-        if is_shown(retired, claimant, context).await? {
-            retired.prune(primary, context, pruning).await?;
+        if is_shown(retired, claimant, given.context).await? {
+            retired.prune(given, pruning).await?;
         }
     }
     for retired in &workflow.settings.retired_records {
-        if retired.remove(primary, context).await?.deletion == Deletion::Asked {
+        if retired.remove(given).await?.deletion == Deletion::Asked {
             let state = NodeState::Deleting { reason: "its records are being deleted".to_owned() };
             result.add(former(retired.name(), state));
         }
     }
     let former_sets = &workflow.settings.former_sets;
-    for node in former_sets.named(primary, context) {
-        if let Some(reason) = former_sets.remove(&node, primary, context, pruning.data).await? {
+    for node in former_sets.named(given) {
+        if let Some(reason) = former_sets.remove(&node, given, pruning.data).await? {
             result.add(former(&node, NodeState::Deleting { reason }));
         }
     }
-    forget_departed(context).await
+    forget_departed(given.context).await
 }
 
 /// Whether the objects of a former node can be read. Its event source runs while the cluster serves the kind; otherwise nothing
@@ -105,7 +99,7 @@ async fn try_to(
 async fn is_shown(
     retired: &AnyDependent,
     claimant: Claimant,
-    context: &Arc<AnyContext>,
+    context: &AnyContext,
 ) -> Result<bool, BoxError> {
     let (sources, names) = (context.shared().sources.conditional(), retired.event_sources());
     let mut names = names.iter().map(|source| source.declaration.name());

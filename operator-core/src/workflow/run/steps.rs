@@ -16,13 +16,13 @@ use crate::{
     reconciler::BoxError,
     resource::{ObjectKey, ResourceType},
     results::{
-        ConditionKind, Leaving, Panicked, ReconcileResult, Secondary, Verdict, WantCode,
-        dependent_error::undecided, failure_kind::awaited,
+        ConditionKind, Leaving, Panicked, Secondary, Verdict, WantCode, dependent_error::undecided,
+        failure_kind::awaited,
     },
     workflow::{
         Cluster, NodeId,
         conditions::{
-            condition::{AnyCondition, AnyView, Asking, all_met},
+            condition::{AnyCondition, Asking, all_met},
             is_deleted,
         },
         declare::{any_node::AnyNode, ending::Ending},
@@ -79,7 +79,7 @@ impl WorkflowRun<'_> {
                 record.lock().failed(error);
                 return failed;
             };
-            self.context.remembered().lock().note_again_in(after);
+            self.given.context.remembered().lock().note_again_in(after);
             let mut record = record.lock();
             record.reason.clone_from(&reason);
             let answer = Verdict::not_met(reason).with_detail(WantCode(code));
@@ -97,7 +97,7 @@ impl WorkflowRun<'_> {
             Step::Check(_) => Reply::Checked,
             Step::Judge(_) => Reply::Judged,
             Step::Sweep(_) => {
-                let leaves = record.reconciled.as_ref().is_some_and(ReconcileResult::leaves);
+                let leaves = record.reconciled.as_ref().is_some_and(|result| result.leaves);
                 return (!leaves).then_some(Reply::Swept(Swept::Done));
             }
             // What a sibling may still make is read once nothing else can be done.
@@ -142,7 +142,7 @@ impl WorkflowRun<'_> {
         let wish = async {
             match is_known {
                 true => Ok(Want::Is(())),
-                false => node.dependent.wish(self.primary, self.context, in_order).await,
+                false => node.dependent.wish(self.given, in_order).await,
             }
         };
         let (checked, answer) = match self.called(Part::Dependent, record, wish).await? {
@@ -182,7 +182,7 @@ impl WorkflowRun<'_> {
         if gates.is_empty() {
             return Ok(None);
         }
-        let asked = node.dependent.asks(&gates, self.primary, self.context);
+        let asked = node.dependent.asks(&gates, self.given);
         let answer = match self.called(Part::Dependent, record, asked).await? {
             Want::Is(()) => return Ok(None),
             Want::None(reason) => Verdict::not_met(reason),
@@ -196,9 +196,9 @@ impl WorkflowRun<'_> {
 
     /// Removes what is left of a node that was reconciled, and isn't wanted any more.
     async fn sweep(&self, node: &AnyNode, record: &Mutex<NodeRecord>) -> Result<Swept, BoxError> {
-        let call = node.dependent.sweep(self.primary, self.context);
+        let call = node.dependent.sweep(self.given);
         let removed = self.called(Part::Dependent, record, call).await?;
-        let keeps = removed.leaves();
+        let keeps = removed.leaves;
         let mut record = record.lock();
         let all = record.reconciled.get_or_insert_default();
         all.add(removed);
@@ -212,13 +212,13 @@ impl WorkflowRun<'_> {
         node: &AnyNode,
         record: &Mutex<NodeRecord>,
     ) -> Result<Reconciled, BoxError> {
-        let call = node.dependent.attempt(self.primary, self.context);
+        let call = node.dependent.attempt(self.given);
         let reconciled = match self.called(Part::Dependent, record, call).await {
             Ok(reconciled) => reconciled,
             Err(error) => return unless_undecided(record, error),
         };
         let (nothing, complete) = (reconciled.operations().is_empty(), reconciled.check());
-        let is_unknown = reconciled.is_unknown();
+        let is_unknown = reconciled.is_unknown;
         let halted = reconciled.progress().filter(|progress| !progress.is_whole);
         let halted = halted.map(|progress| progress.told.clone());
         let lacking = reconciled.lacking().cloned();
@@ -269,12 +269,12 @@ impl WorkflowRun<'_> {
 
     /// The only object that the node reads, if that can be said now.
     fn key_of(&self, reader: NodeId) -> Option<ObjectKey> {
-        self.workflow.nodes[reader.index()].dependent.reads(self.primary, self.context)
+        self.workflow.nodes[reader.index()].dependent.reads(self.given)
     }
 
     fn may_make(&self, maker: NodeId, kind: &ResourceType, key: Option<&ObjectKey>) -> bool {
         let maker = &self.workflow.nodes[maker.index()].dependent;
-        key.is_none_or(|key| maker.wants((kind, key), self.primary, self.context) != Some(false))
+        key.is_none_or(|key| maker.wants(kind, key, self.given) != Some(false))
     }
 
     /// Whether a step is under way that isn't a read that waits for others.
@@ -291,7 +291,7 @@ impl WorkflowRun<'_> {
             self.workflow.graph.nodes().filter(move |node| *node != id && self.takes_part(*node)).filter_map(
                 move |node| {
                     let of = declared(node);
-                    let makes = of.capabilities.can_create() && of.outside.is_none();
+                    let makes = of.capabilities.creates && of.outside.is_none();
                     let made =
                         of.objects.as_ref().filter(|made| makes && made.kind.is_kind_of(&read.kind))?;
                     Some((node, made))
@@ -308,12 +308,12 @@ impl WorkflowRun<'_> {
     ) -> Result<Removed, BoxError> {
         let deletes = self.deletes(id);
         if !deletes {
-            record.lock().left = Some(match node.dependent.capabilities().is_garbage_collected() {
+            record.lock().left = Some(match node.dependent.capabilities().garbage_collected {
                 true => "to the garbage collector",
                 false => "as it is: its dependent doesn't delete it",
             });
             // In that case nothing needs to know what exists.
-            if self.cleans_up && node.deleted.is_empty() {
+            if self.cleans_up && node.terms.deleted.is_empty() {
                 return Ok(Removed::Gone);
             }
         }
@@ -323,7 +323,7 @@ impl WorkflowRun<'_> {
             Activity::Waiting => return Ok(Removed::NotYet),
         }
         if deletes {
-            let call = node.dependent.remove(self.primary, self.context);
+            let call = node.dependent.remove(self.given);
             let deleted = self.called(Part::Dependent, record, call).await?;
             record.lock().deleted = Some(deleted.found);
             if let Some(kept) = deleted.kept {
@@ -335,10 +335,10 @@ impl WorkflowRun<'_> {
                 return Ok(Removed::NotYet);
             }
         }
-        let gone = self.ask(ConditionKind::Gone, node, &node.deleted, record).await?;
+        let gone = self.ask(ConditionKind::Gone, node, &node.terms.deleted, record).await?;
         if gone {
             let forget = |leaving: &mut Leaving| leaving.forget(node.dependent.name());
-            self.context.scope().look(forget);
+            self.given.context.scope().look(forget);
         }
         Ok(if gone { Removed::Gone } else { Removed::NotYet })
     }
@@ -355,10 +355,11 @@ impl WorkflowRun<'_> {
             return Ok(false);
         }
         // The cluster deletes it sooner or later. Only the end of a primary waits for that without a setting.
-        if !self.cleans_up || !node.deleted.is_empty() || ending != (Ending::Deleted { awaited: true }) {
+        if !self.cleans_up || !node.terms.deleted.is_empty() || ending != (Ending::Deleted { awaited: true })
+        {
             return Ok(true);
         }
-        let answer = is_deleted(&node.dependent, self.primary, self.context).await?;
+        let answer = is_deleted(&node.dependent, self.given).await?;
         answer.reason().clone_into(&mut record.lock().reason);
         Ok(answer.is_met())
     }
@@ -368,7 +369,7 @@ impl WorkflowRun<'_> {
         // While a primary stays, nothing else deletes unwanted objects.
         match self.cleans_up {
             true => self.workflow.endings[id.index()].is_deleted(),
-            false => self.workflow.nodes[id.index()].dependent.capabilities().can_delete(),
+            false => self.workflow.nodes[id.index()].dependent.capabilities().deletes,
         }
     }
 
@@ -376,10 +377,10 @@ impl WorkflowRun<'_> {
     /// answer, and its event sources aren't needed any more.
     pub(super) fn asks_activation(&self, id: NodeId) -> bool {
         let node = &self.workflow.nodes[id.index()];
-        if node.activations.is_empty() {
+        if node.terms.activations.is_empty() {
             return false;
         }
-        let needed = !self.cleans_up || self.deletes(id) || !node.deleted.is_empty();
+        let needed = !self.cleans_up || self.deletes(id) || !node.terms.deleted.is_empty();
         if !needed {
             self.release(id, node);
         }
@@ -393,8 +394,8 @@ impl WorkflowRun<'_> {
         record: &Mutex<NodeRecord>,
     ) -> Result<Activity, BoxError> {
         let node = &self.workflow.nodes[id.index()];
-        let (asked, cluster) = (ConditionKind::Needs, Cluster::of(self.context));
-        let checks = all_met(node.activations.iter().map(|one| one.check(&cluster)));
+        let (asked, cluster) = (ConditionKind::Needs, Cluster::of(self.given.context));
+        let checks = all_met(node.terms.activations.iter().map(|one| one.check(&cluster)));
         let answer = self.called(Part::Condition(asked), record, checks).await?;
         record.lock().conditions.insert(asked, answer.clone());
         // Nobody else deletes its records at the end of the primary.
@@ -404,7 +405,8 @@ impl WorkflowRun<'_> {
             self.release(id, node);
             return Ok(Activity::Inactive);
         }
-        let (sources, scope) = (self.context.shared().sources.conditional(), self.context.scope());
+        let (sources, scope) =
+            (self.given.context.shared().sources.conditional(), self.given.context.scope());
         // All of them, so that they are listed at the same time.
         let waits = node.sources.iter().fold(None, |waits, source| {
             let claimed = sources.claim(source, scope, self.claimant(id));
@@ -417,8 +419,8 @@ impl WorkflowRun<'_> {
 
     fn release(&self, id: NodeId, node: &AnyNode) {
         for source in &node.sources {
-            let sources = self.context.shared().sources.conditional();
-            sources.release(source, self.context.scope(), self.claimant(id));
+            let sources = self.given.context.shared().sources.conditional();
+            sources.release(source, self.given.context.scope(), self.claimant(id));
         }
     }
 
@@ -446,13 +448,13 @@ impl WorkflowRun<'_> {
             Some(answer) => answer,
             None => {
                 let note = |read: &[Secondary]| record.lock().read(read);
-                let view = AnyView {
+                let asking = Asking {
                     dependent: &node.dependent,
                     reconciled: reconciled.as_ref(),
                     may_lack: node.may_lack(),
+                    given: self.given,
+                    note: &note,
                 };
-                let (primary, context) = (self.primary, self.context);
-                let asking = Asking { view, primary, context, note: &note };
                 let checks = all_met(conditions.iter().map(|one| one.check(asking)));
                 let answer = self.called(Part::Condition(kind), record, checks).await?;
                 record.lock().conditions.insert(kind, answer.clone());
@@ -463,7 +465,7 @@ impl WorkflowRun<'_> {
             answer.reason().clone_into(&mut record.lock().reason);
         }
         if let Some(delay) = answer.asked_again_in() {
-            self.context.remembered().lock().note_again_in(delay);
+            self.given.context.remembered().lock().note_again_in(delay);
         }
         Ok(answer.is_met())
     }

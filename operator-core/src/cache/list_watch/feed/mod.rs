@@ -37,11 +37,7 @@ use std::sync::Arc;
 use parking_lot::{Mutex, MutexGuard};
 
 use super::Collection;
-use crate::cache::{
-    engine::{Decoded, WatchEvent},
-    text::{Face, TextObject, View},
-};
-use crate::{observe::SourceHealth, resource::ObjectKey};
+use crate::cache::text::{Face, TextObject, View};
 
 pub(in crate::cache) use pool::Key;
 pub(crate) use pool::{InformerPool, Share};
@@ -83,77 +79,9 @@ impl Feed {
         self.view.also_as(view);
     }
 
-    /// Changes whenever everything that was known is forgotten.
-    pub(in crate::cache) fn generation(&self) -> u64 {
-        self.lock().generation()
-    }
-
-    fn lock(&self) -> MutexGuard<'_, FeedState> {
+    /// What it knows, to which is told what the server shows.
+    pub(in crate::cache) fn lock(&self) -> MutexGuard<'_, FeedState> {
         self.state.lock()
-    }
-
-    /// A list is requested, from its beginning.
-    pub(in crate::cache) fn list_asked(&self) {
-        self.lock().list_asked();
-    }
-
-    /// A watch was opened, or has ended.
-    pub(in crate::cache) fn watch_is_open(&self, is_open: bool) {
-        self.lock().watch_is_open(is_open);
-    }
-
-    /// Whether informers have joined that don't know yet what the others know.
-    pub(in crate::cache) fn is_awaited(&self) -> bool {
-        self.lock().is_awaited()
-    }
-
-    /// A watch has shown nothing since it was opened, for long enough to show what had happened before.
-    pub(in crate::cache) fn watch_is_quiet(&self) {
-        self.lock().watch_is_quiet();
-    }
-
-    /// A list starts.
-    pub(in crate::cache) fn list_started(&self) {
-        self.lock().list_started();
-    }
-
-    /// A list showed an item.
-    pub(in crate::cache) fn listed(&self, item: &Decoded) {
-        self.lock().listed(item);
-    }
-
-    /// A streamed list showed an event.
-    pub(in crate::cache) fn streamed(&self, event: &WatchEvent) {
-        self.lock().streamed(event);
-    }
-
-    /// The list is complete as of this version.
-    pub(in crate::cache) fn list_finished(&self, version: &str) {
-        self.lock().list_finished(version);
-    }
-
-    /// A watch showed an event.
-    pub(in crate::cache) fn watched(&self, event: &WatchEvent) {
-        self.lock().watched(event);
-    }
-
-    /// A watch reported that there was nothing else up to this version.
-    pub(in crate::cache) fn bookmark(&self, version: &str) {
-        self.lock().bookmark(version);
-    }
-
-    pub(in crate::cache) fn health_changed(&self, health: &SourceHealth) {
-        self.lock().health_changed(health);
-    }
-
-    /// A watch fell silent and is replaced.
-    pub(in crate::cache) fn watch_was_silent(&self) {
-        self.lock().watch_was_silent();
-    }
-
-    /// The newest answer to a write of one of the informers, until its watch has caught up with it.
-    pub(in crate::cache) fn answered(&self, key: &ObjectKey) -> Option<Arc<TextObject>> {
-        self.lock().answered(key)
     }
 }
 

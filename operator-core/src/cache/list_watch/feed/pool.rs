@@ -76,7 +76,7 @@ impl Key {
             metadata_only: settings.metadata_only,
             form: view.form(),
             annotations: if view.form().1 > 0 { settings.annotations.clone() } else { Vec::new() },
-            managers: view.managers().to_vec(),
+            managers: view.keeping.own_managers.clone(),
             requests: (
                 settings.page_size,
                 settings.initial_list == InitialList::Streaming,

@@ -99,23 +99,7 @@ impl Seat {
         is_known.then(|| WatchEvent::Deleted(item.clone()))
     }
 
-    pub(super) fn list_started(&self) {
-        self.engine.list_started(self.scope);
-    }
-
-    pub(super) fn list_finished(&self, version: &str) {
-        self.engine.list_finished(self.scope, version);
-    }
-
-    pub(super) fn bookmark(&self, version: &str) {
-        self.engine.bookmark(self.scope, version);
-    }
-
     pub(super) fn health_changed(&self, health: &SourceHealth) {
         self.engine.health_changed(self.scope, health.clone());
-    }
-
-    pub(super) fn watch_was_silent(&self) {
-        self.engine.watch_was_silent();
     }
 }

@@ -1,15 +1,11 @@
 //! What a feed has shown, and to which informers.
 
-use std::{
-    collections::{BTreeMap, BTreeSet},
-    ops::Bound,
-    sync::Arc,
-};
+use std::{collections::BTreeMap, ops::Bound, sync::Arc};
 
 use super::Seat;
 use crate::{
     cache::{
-        engine::{Decoded, Undecodable, WatchEvent},
+        engine::{Decoded, Listing, Undecodable, WatchEvent},
         text::TextObject,
     },
     observe::SourceHealth,
@@ -20,7 +16,8 @@ use crate::{
 const TOLD_AT_A_TIME: usize = if cfg!(test) { 1 } else { 32 };
 
 /// Everything under a feed's lock.
-pub(super) struct FeedState {
+#[derive(Default)]
+pub(in crate::cache) struct FeedState {
     /// In the order in which they joined.
     seats: BTreeMap<u64, Seat>,
     next: u64,
@@ -39,13 +36,6 @@ pub(super) struct FeedState {
     is_open: bool,
     health: SourceHealth,
     generation: u64,
-}
-
-#[derive(Default)]
-struct Listing {
-    keys: BTreeSet<ObjectKey>,
-    /// An item was listed whose name couldn't be read: it could be any object.
-    blind: bool,
 }
 
 /// The newest state of an object.
@@ -73,21 +63,11 @@ const fn applied(event: &WatchEvent) -> Option<&Decoded> {
 
 impl FeedState {
     pub(super) fn new(is_shared: bool) -> Self {
-        Self {
-            seats: BTreeMap::new(),
-            next: 0,
-            joining: BTreeMap::new(),
-            objects: is_shared.then(BTreeMap::new),
-            listing: None,
-            version: None,
-            blind: false,
-            is_open: false,
-            health: SourceHealth::Syncing,
-            generation: 0,
-        }
+        Self { objects: is_shared.then(BTreeMap::new), ..Self::default() }
     }
 
-    pub(super) const fn generation(&self) -> u64 {
+    /// Changes whenever everything that was known is forgotten.
+    pub(in crate::cache) const fn generation(&self) -> u64 {
         self.generation
     }
 
@@ -165,15 +145,10 @@ impl FeedState {
     }
 
     fn exists(&mut self, item: &Decoded) {
-        let Some(key) = item.key() else {
-            if let Some(listing) = &mut self.listing {
-                listing.blind = true;
-            }
-            return;
-        };
         if let Some(listing) = &mut self.listing {
-            listing.keys.insert(key.clone());
+            listing.add(item.key());
         }
+        let Some(key) = item.key() else { return };
         if let Some(objects) = &mut self.objects {
             let last = match item {
                 Decoded::Object { kept, .. } => Last::Object(Arc::clone(kept)),
@@ -201,54 +176,59 @@ impl FeedState {
     }
 
     /// A list is requested: it will show all objects to the informers that have joined before.
-    pub(super) fn list_asked(&mut self) {
+    pub(in crate::cache) fn list_asked(&mut self) {
         self.joining.clear();
         self.is_open = false;
     }
 
     /// A watch was opened, or has ended.
-    pub(super) fn watch_is_open(&mut self, is_open: bool) {
+    pub(in crate::cache) fn watch_is_open(&mut self, is_open: bool) {
         self.is_open = is_open;
     }
 
     /// Whether informers have joined that don't know yet what the others know.
-    pub(super) fn is_awaited(&self) -> bool {
+    pub(in crate::cache) fn is_awaited(&self) -> bool {
         !self.joining.is_empty()
     }
 
     /// A watch has shown nothing since it was opened, for long enough to show what had happened before.
-    pub(super) fn watch_is_quiet(&mut self) {
+    pub(in crate::cache) fn watch_is_quiet(&mut self) {
         if self.is_open {
             self.seat_joiners();
         }
     }
 
-    pub(super) fn list_started(&mut self) {
+    /// A list starts.
+    pub(in crate::cache) fn list_started(&mut self) {
         self.listing = Some(Listing::default());
-        self.seated().for_each(Seat::list_started);
+        self.seated().for_each(|seat| seat.engine.list_started(seat.scope));
     }
 
-    pub(super) fn listed(&mut self, item: &Decoded) {
+    /// A list showed an item.
+    pub(in crate::cache) fn listed(&mut self, item: &Decoded) {
         self.exists(item);
         self.tell_all(Some(item), |seat| seat.listed(item));
     }
 
-    pub(super) fn streamed(&mut self, event: &WatchEvent) {
+    /// A streamed list showed an event.
+    pub(in crate::cache) fn streamed(&mut self, event: &WatchEvent) {
         self.happened(event);
         self.tell_all(applied(event), |seat| seat.streamed(event));
     }
 
-    pub(super) fn list_finished(&mut self, version: &str) {
+    /// The list is complete as of this version.
+    pub(in crate::cache) fn list_finished(&mut self, version: &str) {
         let listing = self.listing.take().unwrap_or_default();
         if let Some(objects) = self.objects.as_mut().filter(|_| !listing.blind) {
             objects.retain(|key, _| listing.keys.contains(key));
         }
         self.blind = listing.blind;
-        self.seated().for_each(|seat| seat.list_finished(version));
+        self.seated().for_each(|seat| seat.engine.list_finished(seat.scope, version));
         self.reached(version);
     }
 
-    pub(super) fn watched(&mut self, event: &WatchEvent) {
+    /// A watch showed an event.
+    pub(in crate::cache) fn watched(&mut self, event: &WatchEvent) {
         self.happened(event);
         self.tell_all(applied(event), |seat| seat.watched(event));
         if let Some(version) = event.item().kept().and_then(TextObject::version) {
@@ -256,8 +236,9 @@ impl FeedState {
         }
     }
 
-    pub(super) fn bookmark(&mut self, version: &str) {
-        self.seated().for_each(|seat| seat.bookmark(version));
+    /// A watch reported that there was nothing else up to this version.
+    pub(in crate::cache) fn bookmark(&mut self, version: &str) {
+        self.seated().for_each(|seat| seat.engine.bookmark(seat.scope, version));
         self.reached(version);
     }
 
@@ -268,17 +249,19 @@ impl FeedState {
         self.seat_joiners();
     }
 
-    pub(super) fn health_changed(&mut self, health: &SourceHealth) {
+    pub(in crate::cache) fn health_changed(&mut self, health: &SourceHealth) {
         self.health = health.clone();
         // Joining informers as well: the trouble that keeps the list from ending concerns them most.
         self.seats.values().for_each(|seat| seat.health_changed(health));
     }
 
-    pub(super) fn watch_was_silent(&self) {
-        self.seated().for_each(Seat::watch_was_silent);
+    /// A watch fell silent and is replaced.
+    pub(in crate::cache) fn watch_was_silent(&self) {
+        self.seated().for_each(|seat| seat.engine.watch_was_silent());
     }
 
-    pub(super) fn answered(&self, key: &ObjectKey) -> Option<Arc<TextObject>> {
+    /// The newest answer to a write of one of the informers, until its watch has caught up with it.
+    pub(in crate::cache) fn answered(&self, key: &ObjectKey) -> Option<Arc<TextObject>> {
         self.seated().find_map(|seat| seat.engine.answered(key))
     }
 }

@@ -102,7 +102,7 @@ impl World {
         }
         let recorder = Arc::new(Recorder::default());
         let store: Box<dyn ItemStore> = match shape.max_objects {
-            None => Box::new(FullStore::new()),
+            None => Box::new(FullStore::default()),
             Some(max) => Box::new(BoundedStore::new(
                 Bounds::<ConfigMap>::new(max).any(&ResourceType::of::<ConfigMap>()).unwrap(),
             )),

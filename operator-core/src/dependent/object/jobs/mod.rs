@@ -40,7 +40,7 @@ impl OfPrimary<'_> {
         }
         let mut wanted = BTreeMap::new();
         for job in desired {
-            let fingerprint = fingerprint(&*job, self.managed.capabilities.can_update());
+            let fingerprint = fingerprint(&*job, self.managed.capabilities.updates);
             wanted.insert(
                 ObjectKey::in_meta(job.meta()),
                 fingerprint.map_err(|source| self.unspelled(source))?,
@@ -60,7 +60,7 @@ impl OfPrimary<'_> {
 
     /// Whether the node's objects are Jobs that it creates.
     pub(in crate::dependent) fn makes_jobs(&self) -> bool {
-        is_job(&self.managed.kind) && self.managed.capabilities.can_create()
+        is_job(&self.managed.kind) && self.managed.capabilities.creates
     }
 
     /// Forgets what was done, because nothing is wanted any more.

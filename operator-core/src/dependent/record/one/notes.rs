@@ -27,7 +27,7 @@ pub(in crate::dependent::record) async fn change_notes(
         notes.text()
     };
     let writer = primary_writer(context, &writer);
-    let _one_at_a_time = context.primary_writes().lock().await;
+    let _one_at_a_time = context.primary_writes.lock().await;
     context.permitted(writer.change_annotation(annotation, &mut change)).await?;
     Ok(())
 }

@@ -112,7 +112,7 @@ impl World {
 
     /// Whether nothing is kept about any record.
     pub(super) fn is_empty(&self) -> bool {
-        let kept = |_: &ObjectKey, backoff: &mut Backoff| (!backoff.is_empty()).then_some(());
+        let kept = |_: &ObjectKey, backoff: &mut Backoff| (!backoff.0.is_empty()).then_some(());
         self.scopes.find(self.system.shared.slot, kept).is_none()
     }
 }

@@ -18,7 +18,7 @@ fn a_run_sees_the_end_and_then_nothing_is_kept() {
     assert_eq!(run.causes, Causes::from(Cause::Deleted));
     // The requests of such a run are ignored: there is nothing to run for.
     bench.finished(&run, Outcome::Success { reschedule: Some(Reschedule::After(millis(1000))) }).idle();
-    assert_eq!(bench.effects, [Effect::Forgotten { key: key("a") }]);
+    assert_eq!(bench.effects, [Effect::Forgotten(key("a"))]);
     bench.empty();
 }
 

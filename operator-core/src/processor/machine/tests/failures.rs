@@ -19,7 +19,7 @@ fn failing_runs_are_retried_after_the_specified_delays_until_none_is_left() {
         assert_eq!((run.retry, run.causes), (info(attempt, attempt == 5), Causes::from(Cause::Retry)));
     }
     bench.finished(&run, FAILURE).idle();
-    assert_eq!(bench.effects, [Effect::RetriesExhausted { key: key("a") }]);
+    assert_eq!(bench.effects, [Effect::RetriesExhausted(key("a"))]);
     assert_eq!(bench.machine.snapshot().exhausted, 1);
     bench.pass(Duration::from_secs(35_999)).idle();
     assert_eq!(bench.pass(Duration::from_secs(1)).run().causes, Causes::from(Cause::MaxInterval));
@@ -136,7 +136,7 @@ fn no_retry_means_exhausted_at_once() {
     bench
         .finished(&run, Outcome::Failed { kind: FailureKind::Retryable, not_before: None, again: None })
         .idle();
-    assert_eq!(bench.effects, [Effect::RetriesExhausted { key: key("a") }]);
+    assert_eq!(bench.effects, [Effect::RetriesExhausted(key("a"))]);
     assert_eq!(bench.machine.snapshot().due.max_interval, Some(Now::at(Duration::from_secs(36_000))));
 }
 

@@ -15,7 +15,7 @@ fn a_deleted_primary_is_forgotten_with_its_timers() {
         let run = bench.changed("a", Cause::Created).run();
         bench.finished(&run, outcome);
         bench.deleted("a").idle();
-        assert_eq!(bench.effects, [Effect::Forgotten { key: key("a") }]);
+        assert_eq!(bench.effects, [Effect::Forgotten(key("a"))]);
         bench.empty();
     }
 }
@@ -26,7 +26,7 @@ fn a_queued_primary_that_is_deleted_leaves_the_queue() {
     let run = bench.changed("a", Cause::Created).run();
     bench.changed("b", Cause::Created).idle();
     bench.deleted("b");
-    assert_eq!(bench.effects, [Effect::Withdrawn { key: key("b") }, Effect::Forgotten { key: key("b") }]);
+    assert_eq!(bench.effects, [Effect::Withdrawn(key("b")), Effect::Forgotten(key("b"))]);
     bench.deleted("a").finished(&run, SUCCESS).idle().empty();
 }
 
@@ -41,7 +41,7 @@ fn a_delete_during_a_run_keeps_the_key_taken_until_the_run_ends() {
         assert_eq!(bench.effects, [], "not forgotten yet");
         bench.related("a").idle();
         bench.finished(&run, outcome).idle();
-        assert_eq!(bench.effects, [Effect::Forgotten { key: key("a") }], "{outcome:?}");
+        assert_eq!(bench.effects, [Effect::Forgotten(key("a"))], "{outcome:?}");
         bench.empty();
     }
 }
@@ -61,7 +61,7 @@ fn an_object_recreated_during_a_run_waits_for_its_end_and_starts_afresh() {
                 bench.deleted("a");
             }
             bench.changed_uid("a", 2, Cause::Created).idle();
-            assert_eq!(bench.effects, [Effect::Forgotten { key: key("a") }, Effect::Added { key: key("a") }]);
+            assert_eq!(bench.effects, [Effect::Forgotten(key("a")), Effect::Added(key("a"))]);
             let run = bench.finished(&run, outcome).run();
             assert_eq!((run.uid.clone(), run.retry), (uid_of("a", 2), None), "{outcome:?}");
             bench.finished(&run, FAILURE);
@@ -94,9 +94,9 @@ fn a_queued_primary_that_is_replaced_is_submitted_anew() {
     bench.changed_uid("b", 2, Cause::Changed);
     let b = || key("b");
     let expected = [
-        Effect::Withdrawn { key: b() },
-        Effect::Forgotten { key: b() },
-        Effect::Added { key: b() },
+        Effect::Withdrawn(b()),
+        Effect::Forgotten(b()),
+        Effect::Added(b()),
         Effect::Submitted { key: b(), attempt: 0 },
     ];
     assert_eq!(bench.effects, expected);

@@ -91,7 +91,7 @@ fn what_is_kept_of_an_end_goes_with_its_namespace() {
         if is_running {
             bench.finished(&run, FAILURE).idle();
         }
-        assert_eq!(bench.effects, [Effect::Forgotten { key: run.key }]);
+        assert_eq!(bench.effects, [Effect::Forgotten(run.key)]);
         bench.empty();
     }
 }

@@ -8,7 +8,7 @@ fn a_change_of_a_primary_starts_a_run_with_its_cause() {
     let run = bench.changed("a", Cause::Created).run();
     assert_eq!((run.uid, run.retry), (uid_of("a", 1), None));
     assert_eq!(run.causes, Causes::from(Cause::Created));
-    assert_eq!(bench.effects[0], Effect::Added { key: key("a") });
+    assert_eq!(bench.effects[0], Effect::Added(key("a")));
     assert_eq!(bench.effects[1], Effect::Submitted { key: key("a"), attempt: 0 });
 }
 
@@ -156,7 +156,7 @@ fn a_primary_that_comes_and_goes_before_the_start_leaves_nothing() {
     let mut bench = Bench::stopped(MachineConfig::default());
     bench.changed("a", Cause::Created).idle();
     bench.deleted("a");
-    assert_eq!(bench.effects, [Effect::Forgotten { key: key("a") }]);
+    assert_eq!(bench.effects, [Effect::Forgotten(key("a"))]);
     bench.on(START).idle().empty();
 }
 

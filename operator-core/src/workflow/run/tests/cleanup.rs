@@ -1,7 +1,7 @@
 //! What is deleted before a primary goes.
 
 use super::*;
-use crate::{resource::AnyObject, results::NodeState, workflow::run::Invoker};
+use crate::{reconciler::AnyGiven, resource::AnyObject, results::NodeState, workflow::run::Invoker};
 
 async fn cleaned_up(workflow: &Workflow<ConfigMap>) -> Run<ConfigMap> {
     let primary = primary("one");
@@ -103,8 +103,8 @@ async fn a_clean_up_that_was_dropped_is_not_done_and_says_how_far_it_was() {
     let told = Mutex::new(Vec::new());
     let unfinished = |result| told.lock().extend(lines(&result));
     let (declared, any) = (&all.any().0, Arc::clone(&primary) as AnyObject);
-    let cleanup =
-        crate::workflow::run::run(declared, true, &any, context.any(), &unfinished, Invoker::Reconciler);
+    let given = AnyGiven { primary: &any, context: context.any() };
+    let cleanup = crate::workflow::run::run(declared, true, given, &unfinished, Invoker::Reconciler);
     assert!(tokio::time::timeout(ROUND_TRIP * 3 / 2, cleanup).await.is_err());
     assert_eq!(*told.lock(), ["a: pending: dependent called 0 s ago", "b: deleted"]);
     assert!(matches!(context.any().remembered().lock().is_cleaned_up(), Ok(false)), "the finalizer stays");

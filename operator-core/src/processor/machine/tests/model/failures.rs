@@ -72,7 +72,7 @@ impl Oracle {
             (reschedule, max_interval) => reschedule.or(max_interval),
         };
         if kind == FailureKind::Retryable {
-            self.expected_retries.push(Effect::RetriesExhausted { key: key.clone() });
+            self.expected_retries.push(Effect::RetriesExhausted(key.clone()));
         }
     }
 }

@@ -313,9 +313,8 @@ impl Oracle {
         for effect in effects {
             self.check_effect(effect);
         }
-        let retries = |effect: &&Effect| {
-            matches!(effect, Effect::RetryScheduled { .. } | Effect::RetriesExhausted { .. })
-        };
+        let retries =
+            |effect: &&Effect| matches!(effect, Effect::RetryScheduled { .. } | Effect::RetriesExhausted(_));
         let announced: Vec<&Effect> = effects.iter().filter(retries).collect();
         assert_eq!(announced, self.expected_retries.iter().collect::<Vec<_>>(), "announced retries");
 
@@ -358,11 +357,11 @@ impl Oracle {
 
     fn check_effect(&mut self, effect: &Effect) {
         match effect {
-            Effect::Added { key } => {
+            Effect::Added(key) => {
                 let name = self.names.get_mut(key).unwrap();
                 assert!(!std::mem::replace(&mut name.known, true), "{key} was added twice");
             }
-            Effect::Forgotten { key } => {
+            Effect::Forgotten(key) => {
                 let name = self.names.get_mut(key).unwrap();
                 assert!(std::mem::replace(&mut name.known, false), "{key} was forgotten twice");
             }
@@ -372,12 +371,12 @@ impl Oracle {
                 assert!(!std::mem::replace(&mut name.submitted, true), "{key} was submitted twice");
                 assert_eq!(*attempt, name.retry.map_or(0, |retry| retry.taken as u32));
             }
-            Effect::Withdrawn { key } => {
+            Effect::Withdrawn(key) => {
                 let name = self.names.get_mut(key).unwrap();
                 assert!(std::mem::replace(&mut name.submitted, false), "{key} was not submitted");
             }
             Effect::Run(run) => self.check_run(run),
-            Effect::RetryScheduled { .. } | Effect::RetriesExhausted { .. } => {}
+            Effect::RetryScheduled { .. } | Effect::RetriesExhausted(_) => {}
         }
     }
 
