@@ -28,8 +28,8 @@ pub use mapping::MappingAnnotations;
 pub(crate) use marks::ControllerMarks;
 pub use marks::MarkNames;
 pub(crate) use marks::{
-    DoneBy, DoneJobs, KindName, MadeKinds, Marks, Nodes, Whose, digits, fingerprint, has_succeeded, in_order,
-    is_job, label_value,
+    DoneBy, DoneJobs, KindName, MadeKinds, Marks, Nodes, Whose, digits, fingerprint, has_succeeded,
+    hyphenated, in_order, is_job, label_value,
 };
 pub(crate) use object::{AnyObject, Draft, Object, types_of};
 pub(crate) use owner::owner_in;

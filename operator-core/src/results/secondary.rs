@@ -111,7 +111,8 @@ impl Secondary {
 
     /// Whether it is an object of a kind that has no status, and isn't being deleted: then it is as requested. This holds for
     /// most children, which are neither decoded nor serialized for this check.
-    pub(crate) fn has_no_status(&self) -> bool {
+    #[must_use]
+    pub fn has_no_status(&self) -> bool {
         let statusless = self
             .kind()
             .is_some_and(|kind| matches!((kind.group(), kind.kind()), ("", "ConfigMap" | "Secret")));

@@ -335,7 +335,7 @@ fn says_what_is(objects: &Objects) -> Result<(), String> {
     Ok(())
 }
 
-#[sim_test(schedules = 24)]
+#[sim_test(schedules = 40)]
 async fn a_shop_is_right_in_the_end_whatever_happens(sim: Sim) {
     sim.operator(|| operator(Arc::<InMemory>::default()));
     sim.faults(FaultPlan::storm());

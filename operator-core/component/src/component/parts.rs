@@ -3,9 +3,9 @@
 use jiff::Timestamp;
 use operator_core::{
     status::kstatus::Kstatus,
-    workflow::{ConditionKind, GroupResult, NodeResult, NodeState, Operation},
+    workflow::{ConditionKind, GroupResult, NodeResult, NodeState, Operation, Secondary},
 };
-use serde_json::Value;
+use serde_json::{Value, json};
 
 use super::rules::{Auxiliary, ByHand, Quiet};
 use crate::{
@@ -118,5 +118,10 @@ impl Parts<'_> {
 fn operations(node: &NodeResult) -> Vec<(Operation, Value)> {
     let all = node.reconciled.iter().flat_map(|all| all.operations());
     let there = all.filter(|(operation, _)| *operation != Operation::Deleted);
-    there.map(|(operation, object)| (*operation, object.to_json().unwrap_or_default())).collect()
+    // Of most children the kind is enough, which needn't be decoded.
+    let json = |object: &Secondary| match object.kind().filter(|_| object.has_no_status()) {
+        Some(kind) => json!({ "apiVersion": kind.api_version(), "kind": kind.kind() }),
+        None => object.to_json().unwrap_or_default(),
+    };
+    there.map(|(operation, object)| (*operation, json(object))).collect()
 }

@@ -3,7 +3,7 @@
 use k8s_openapi::apimachinery::pkg::apis::meta::v1::ObjectMeta;
 use sha2::{Digest, Sha256};
 
-use crate::resource::{Nodes, ObjectKey, ResourceType, digits};
+use crate::resource::{Nodes, ObjectKey, ResourceType, digits, hyphenated};
 
 /// The number of digits in the hash after a name that had to be changed.
 const DIGITS: usize = 8;
@@ -66,13 +66,12 @@ pub(super) fn default_name(kind: &ResourceType, primary: &str, node: &str, nodes
     let is_plain = label == plain && !of_node.starts_with('-');
     let fits = is_plain && label.len() <= longest(kind) && may_begin(kind, label);
     // `shop` and `web-admin`, `shop-web` and `admin`: the longer name of a node counts.
-    let is_others = |other: &str| {
-        let of_other = hyphenated(other);
-        let rest = label.strip_suffix(&*of_other).and_then(|rest| rest.strip_suffix('-'));
-        let comes_first = (of_other.len(), node) > (of_node.len(), other);
-        other != node && comes_first && rest.is_some_and(|rest| !rest.is_empty())
+    let is_others = |(at, _): (usize, &str)| {
+        let of_other = &label[at + 1..];
+        let comes_first = |other: &str| other != node && (of_other.len(), node) > (of_node.len(), other);
+        at > 0 && nodes.called(of_other, kind).any(comes_first)
     };
-    if fits && !nodes.of_kind(kind).any(is_others) {
+    if fits && !label.match_indices('-').any(is_others) {
         return label.to_owned();
     }
     let hash = digits(Sha256::digest(format!("{primary}/{node}")), DIGITS);
@@ -87,9 +86,4 @@ pub(crate) fn name_for_key(meta: &mut ObjectMeta, kind: &ResourceType, key: &str
     let hash = digits(Sha256::digest(format!("{name}/{key}")), DIGITS);
     let kept: String = name.chars().take(longest(kind) - DIGITS - 1).collect();
     meta.name = Some(format!("{}-{hash}", kept.trim_end_matches(['-', '.'])));
-}
-
-/// In lower case, and an underscore is a hyphen: so are the names of functions and types used.
-fn hyphenated(name: &str) -> String {
-    name.to_lowercase().replace('_', "-")
 }

@@ -34,8 +34,7 @@ impl Progressing {
         now: Timestamp,
     ) {
         let is_plain = object.has_no_status() && *hints == Hints::default();
-        let is_going = object.meta().is_some_and(|meta| meta.deletion_timestamp.is_some());
-        let status = if is_going || operation == Operation::Deleted {
+        let status = if operation == Operation::Deleted {
             Kstatus {
                 status: Status::Terminating,
                 reason: "Recreated".into(),

@@ -5,9 +5,7 @@
 //!  a write of an object that is there fails ──▶ Warning: WriteError, and why
 //! ```
 //!
-//! # Guarantees
-//! - Nothing is told unless the controller records Events, nor if the primary's annotation `disable-events` is `true`.
-//! - What is told never holds up a run, and never fails one.
+//! Nothing is told unless the controller records Events, nor if the primary's annotation `disable-events` is `true`.
 
 use k8s_openapi::apimachinery::pkg::apis::meta::v1::ObjectMeta;
 

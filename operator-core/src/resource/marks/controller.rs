@@ -71,10 +71,17 @@ impl ControllerMarks {
 /// Group and kind.
 type Kind = (String, String);
 
+/// In lower case, and an underscore is a hyphen: so are the names of functions and types used in names of objects.
+pub(crate) fn hyphenated(name: &str) -> String {
+    name.to_lowercase().replace('_', "-")
+}
+
 /// The nodes of a controller that write, by the values of their labels, with the kinds of what they write.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub(crate) struct Nodes {
     objects: BTreeMap<String, BTreeSet<Kind>>,
+    /// The same nodes, as they are called in names.
+    called: BTreeMap<String, BTreeSet<String>>,
     /// Those whose records are in other systems, with the Rust types of the records' declarations.
     records: BTreeMap<String, TypeId>,
     /// Those whose objects are of any kinds.
@@ -132,17 +139,19 @@ impl Nodes {
         self.is_of_any_kind(value) || self.objects.get(value).is_some_and(|kinds| kinds.iter().any(is_it))
     }
 
+    /// Those that write this kind, and are called so in names.
+    pub(crate) fn called<'n>(&'n self, name: &str, kind: &'n ResourceType) -> impl Iterator<Item = &'n str> {
+        let all = self.called.get(name).into_iter().flatten();
+        all.map(String::as_str).filter(|node| self.has_of(node, kind))
+    }
+
     /// Who might make a missing object of this kind, in words.
     pub(crate) fn makers(&self, kind: &ResourceType) -> String {
-        match &self.of_kind(kind).collect::<Vec<_>>()[..] {
+        let all = self.objects.keys().map(String::as_str);
+        match &all.filter(|node| self.has_of(node, kind)).collect::<Vec<_>>()[..] {
             [] => "nobody in this workflow makes it".to_owned(),
             nodes => format!("in this workflow {} makes objects of this kind", nodes.join(" or ")),
         }
-    }
-
-    /// The labels' values of those that write this kind.
-    pub(crate) fn of_kind(&self, kind: &ResourceType) -> impl Iterator<Item = &str> {
-        self.objects.keys().map(String::as_str).filter(|node| self.has_of(node, kind))
     }
 }
 
@@ -150,7 +159,9 @@ impl<'k, N: AsRef<str>> FromIterator<(N, &'k ResourceType)> for Nodes {
     fn from_iter<I: IntoIterator<Item = (N, &'k ResourceType)>>(nodes: I) -> Self {
         let mut all = Self::default();
         for (name, kind) in nodes {
-            let kinds = all.objects.entry(label_value(name.as_ref())).or_default();
+            let label = label_value(name.as_ref());
+            all.called.entry(hyphenated(&label)).or_default().insert(label.clone());
+            let kinds = all.objects.entry(label).or_default();
             kinds.insert((kind.group().to_owned(), kind.kind().to_owned()));
         }
         all

@@ -27,7 +27,7 @@ mod whose;
 #[cfg(test)]
 mod whose_tests;
 
-pub(crate) use controller::{ControllerMarks, Nodes};
+pub(crate) use controller::{ControllerMarks, Nodes, hyphenated};
 pub(crate) use done::{DoneBy, DoneJobs, fingerprint, has_succeeded, in_order, is_job};
 pub(crate) use kinds::{KindName, MadeKinds};
 pub use names::MarkNames;
