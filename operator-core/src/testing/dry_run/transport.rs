@@ -34,6 +34,7 @@ pub(super) fn transport(world: &Arc<World>) -> [TransportHook; 2] {
             if let Some(mut write) = write {
                 let code = response.status();
                 write.refused = (!code.is_success()).then(|| code.as_u16());
+                world.establish(&write);
                 world.writes.lock().push(write);
             }
             Ok(response)

@@ -125,19 +125,11 @@ impl World {
         }
     }
 
-    /// Adds the definitions of the custom kinds that are served, where none was given. One that an earlier run has written is
-    /// established by now.
+    /// Adds the definitions of the custom kinds that are served, where none was given.
     pub(super) fn define(&self) {
-        let conditions = ["Established", "NamesAccepted"].map(|of| json!({ "type": of, "status": "True" }));
         for kind in self.kinds.iter().filter(|kind| self.serves(kind) && is_custom(kind)) {
             let name = format!("{}.{}", kind.plural(), kind.group());
-            if let Some(stored) = self.definition(&name) {
-                let is_written = !stored["metadata"]["managedFields"].is_null();
-                if is_written && stored["status"]["conditions"].is_null() {
-                    let mut established = Value::clone(&stored);
-                    established["status"]["conditions"] = json!(conditions);
-                    self.server.store(&established).expect("each server has definitions");
-                }
+            if self.definition(&name).is_some() {
                 continue;
             }
             let definition = json!({
@@ -149,7 +141,7 @@ impl World {
                     "names": { "kind": kind.kind(), "plural": kind.plural() },
                     "versions": [{ "name": kind.version(), "served": true }],
                 },
-                "status": { "conditions": conditions },
+                "status": { "conditions": established() },
             });
             self.server.store(&definition).expect("each server has definitions");
         }
@@ -161,6 +153,17 @@ impl World {
         let stands_in = |stored: Arc<Value>| !stored["metadata"]["annotations"][STANDS_IN].is_null();
         if write.target.resource == DEFINITIONS && self.definition(name).is_some_and(stands_in) {
             drop(self.server.take("apiextensions.k8s.io", DEFINITIONS, None, name));
+        }
+    }
+
+    /// A definition that the operator has written is established when the next run looks: nothing else here would do that.
+    pub(super) fn establish(&self, write: &Write) {
+        let written = Some(write.key.name()).filter(|_| write.target.resource == DEFINITIONS);
+        let written = written.and_then(|name| self.definition(name));
+        if let Some(written) = written.filter(|written| written["status"]["conditions"].is_null()) {
+            let mut written = Value::clone(&written);
+            written["status"]["conditions"] = established();
+            self.server.store(&written).expect("each server has definitions");
         }
     }
 
@@ -180,6 +183,11 @@ impl World {
     fn serves(&self, kind: &ResourceType) -> bool {
         !self.lacks.iter().any(|lacks| lacks.is_kind_of(kind))
     }
+}
+
+/// The conditions of a definition whose kind is served.
+fn established() -> Value {
+    ["Established", "NamesAccepted"].map(|of| json!({ "type": of, "status": "True" })).into_iter().collect()
 }
 
 fn is_custom(kind: &ResourceType) -> bool {
