@@ -6,7 +6,7 @@ use crate::sources;
 
 /// Lines of `operator-core/src` without tests, `testing` and `cli`, as `cargo weigh` counts them. A feature that needs more
 /// raises this in its own commit.
-const MOST_LINES: usize = 63_360;
+const MOST_LINES: usize = 63_354;
 
 #[test]
 fn the_library_has_no_more_lines_than_its_budget() {

@@ -57,10 +57,10 @@ pub use function::dependent::Usual;
 pub use function::read::Read;
 pub use lookups::Lookups;
 pub use object::Adoption;
-pub(crate) use object::{Changes, Judge, ObjectSettings, OncePer, forget_departed, retired, settings};
+pub(crate) use object::{Changes, FromPrimary, Judge, ObjectSettings, forget_departed, retired, settings};
 pub use record::{External, Found, NotMade, Pushes, Records, Token, Wants};
 pub use set::objects::Pushed;
-pub(crate) use set::{FormerSets, ManagedTypes, SetWords, declare_set};
+pub(crate) use set::{FormerSets, SetWords, declare_set};
 #[cfg(feature = "testing")]
 pub(crate) use system::PERMIT;
 pub use system::System;

@@ -101,8 +101,8 @@ impl<'c> ResourceOperations<'c> {
             if meta.deletion_timestamp.is_some() {
                 return Ok(Removed::Going);
             }
-            let state = (meta.uid.as_deref(), meta.resource_version.as_deref());
-            let write = WriteRequest::deletion(target.kind(), &key, state, self.run.propagation);
+            let (uid, version) = (meta.uid.as_deref(), meta.resource_version.as_deref());
+            let write = self.run.deletion(target.kind(), &key, uid, version);
             let error = match self.run.send(&write).await {
                 Ok(answer) => return Ok(Removed::answered(&answer)),
                 Err(error) if error.is_not_found() => return Ok(Removed::Gone),

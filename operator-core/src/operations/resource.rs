@@ -14,7 +14,7 @@ use super::{
         Target,
         body::{self, Text},
         intent::{Intent, WriteMode},
-        request::{Verb, WriteRequest, WritingRun},
+        request::{Verb, WritingRun},
     },
 };
 use crate::{
@@ -302,8 +302,7 @@ impl<'c> ResourceOperations<'c> {
                 None => return Ok(()),
             },
         };
-        let state = (Some(&*uid), None);
-        let write = WriteRequest::deletion(target.kind(), &key, state, self.run.propagation);
+        let write = self.run.deletion(target.kind(), &key, Some(&uid), None);
         match self.run.send(&write).await {
             Ok(_) => Ok(()),
             Err(error) if error.is_not_found() => Ok(()),

@@ -22,7 +22,7 @@ pub(in crate::dependent) use jobs::{annotate, done_live};
 pub(in crate::dependent) use remove::holds_data;
 pub(crate) use remove::retired;
 pub(in crate::dependent) use settings::Managed;
-pub(crate) use settings::{Changes, Judge, ObjectSettings, OncePer, SourceChoice, settings};
+pub(crate) use settings::{Changes, FromPrimary, Judge, ObjectSettings, SourceChoice, settings};
 
 use std::{collections::BTreeSet, sync::Arc};
 
@@ -315,7 +315,7 @@ impl OfPrimary<'_> {
         let nodes = (node, self.marks.of.nodes());
         let named = complete(draft.meta_mut(), kind, &self.marks.owner, nodes, only);
         named.map_err(|why| Error::Unnamed { kind: kind.clone(), node: node.to_owned(), why })?;
-        if let Some(key) = self.managed.rules.once_per.as_ref().and_then(|once| once.0(self.asked.primary)) {
+        if let Some(key) = self.managed.rules.once_per.as_ref().and_then(|once| once.of(self.asked.primary)) {
             name_for_key(draft.meta_mut(), kind, &key);
         }
         Ok(())

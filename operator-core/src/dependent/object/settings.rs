@@ -46,8 +46,8 @@ pub(crate) struct WriteRules {
     pub(crate) detects_version: bool,
     /// Decides instead of the matcher.
     pub(crate) judge: Option<Judge>,
-    /// Decides about the names.
-    pub(crate) once_per: Option<OncePer>,
+    /// The key of a Job, which decides about its name: each key has a Job of its own.
+    pub(crate) once_per: Option<FromPrimary<String>>,
     /// What its function wants is changed by these, one after the other.
     pub(crate) changes: Vec<Changes>,
     /// Whether its objects keep the ids of records.
@@ -175,13 +175,24 @@ type Judging = dyn Fn(&dyn Object, &dyn Object, Asked<'_>) -> bool + Send + Sync
 
 debug_of!(Judge: "Judge(..)");
 
-/// A function of the primary that returns the key of a Job: each key has a Job of its own.
+/// A function of the primary, whose type is the node's.
 #[derive(Clone)]
-pub(crate) struct OncePer(pub(crate) Arc<KeyOf>);
+pub(crate) struct FromPrimary<T>(Arc<Function<T>>);
 
-type KeyOf = dyn Fn(&AnyObject) -> Option<String> + Send + Sync;
+type Function<T> = dyn Fn(&AnyObject) -> Option<T> + Send + Sync;
 
-debug_of!(OncePer: "OncePer(..)");
+impl<T> FromPrimary<T> {
+    pub(crate) fn new<P: KubeObject>(function: impl Fn(&P) -> T + Send + Sync + 'static) -> Self {
+        Self(Arc::new(move |primary| Some(function(primary.typed_ref()?))))
+    }
+
+    /// Its answer; `None` if the primary is of another type.
+    pub(in crate::dependent) fn of(&self, primary: &AnyObject) -> Option<T> {
+        (self.0)(primary)
+    }
+}
+
+debug_of!(FromPrimary<T> [T]: "FromPrimary(..)");
 
 /// A change of an object that a function wants.
 #[derive(Clone)]

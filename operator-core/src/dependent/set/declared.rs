@@ -12,7 +12,7 @@ use super::{
 };
 use crate::{
     dependent::{
-        AnyDependent, Capabilities, Declaration, ObjectSettings, Unsound,
+        AnyDependent, Capabilities, Declaration, FromPrimary, ObjectSettings, Unsound,
         function::{Erased, Judged},
         matcher::Matcher,
         object::SourceChoice,
@@ -26,24 +26,16 @@ pub(crate) struct SetWords {
     pub(crate) may_be_empty: bool,
     /// The kinds that it may hold, if that is said.
     pub(crate) kinds: Option<Vec<ResourceType>>,
-    /// The kinds that its objects define although no definition among them says so.
-    pub(crate) managed_types: Option<ManagedTypes>,
+    /// The kinds, by group and kind, that its objects define although no definition among them says so.
+    pub(crate) managed_types: Option<FromPrimary<Vec<(String, String)>>>,
     /// Whether it should take part only while its kind is served.
     pub(crate) when_served: bool,
 }
 
-/// A function of the primary that returns groups and kinds.
-#[derive(Clone)]
-pub(crate) struct ManagedTypes(pub(crate) Arc<TypesOf>);
-
-type TypesOf = dyn Fn(&AnyObject) -> Option<Vec<(String, String)>> + Send + Sync;
-
-debug_of!(ManagedTypes: "ManagedTypes(..)");
-
 impl SetWords {
     /// The managed types of this primary.
     pub(super) fn managed_types(&self, primary: &AnyObject) -> Vec<Defined> {
-        let types = self.managed_types.as_ref().and_then(|types| (types.0)(primary));
+        let types = self.managed_types.as_ref().and_then(|types| types.of(primary));
         types.into_iter().flatten().map(|(group, kind)| Defined::Kind { group, kind }).collect()
     }
 

@@ -198,8 +198,8 @@ impl SetEngine {
             let progress = &progress;
             let work = async move {
                 let brought = self.bring_one_about(asked, &managed.kind, object, done).await;
-                let key = object.key(managed.kind.is_namespaced(), asked.context.primary_key());
-                self.tell(asked, managed, &key, &brought);
+                let key = || object.key(managed.kind.is_namespaced(), asked.context.primary_key());
+                self.tell(asked, managed, key, &brought);
                 let brought = brought?;
                 let (progress, over) = &mut *progress.lock();
                 match &brought {

@@ -189,7 +189,7 @@ impl SetEngine {
             let removed = own.remove_and_note(object).await.map_err(Error::boxed);
             let done =
                 removed.map(|()| Some((Operation::Deleted, managed.secondary(AnyObject::clone(object)))));
-            self.tell(asked, managed, &ObjectKey::in_meta(object.meta()), &done);
+            self.tell(asked, managed, || ObjectKey::in_meta(object.meta()), &done);
             done
         };
         (Some(label), removal.boxed())

@@ -37,5 +37,5 @@ mod told;
 mod wanted;
 mod yaml;
 
-pub(crate) use declared::{ManagedTypes, SetWords, declare_set};
+pub(crate) use declared::{SetWords, declare_set};
 pub(crate) use former::FormerSets;

@@ -29,35 +29,30 @@ impl SetEngine {
         asked.context.shared().events.declared && says.is_none_or(|says| says != "true")
     }
 
-    /// Tells on an object what was done with it, or what has failed and why.
+    /// Tells on an object what was done with it, or what has failed and why. Its `key` is asked for only then.
     pub(super) fn tell(
         &self,
         asked: Asked<'_>,
         managed: &Managed,
-        key: &ObjectKey,
+        key: impl FnOnce() -> ObjectKey,
         done: &Result<Option<(Operation, Secondary)>, BoxError>,
     ) {
-        if matches!(done, Ok(None | Some((Operation::Matched, _)))) || !self.tells(asked) {
-            return;
-        }
         let events = |meta: &ObjectMeta| asked.context.events().on(&managed.kind, meta);
         match done {
+            Ok(None | Some((Operation::Matched, _))) => {}
+            _ if !self.tells(asked) => {}
             Ok(Some((operation, object))) => {
-                let reason = match operation {
-                    Operation::Created => "Created",
-                    Operation::Updated => "Updated",
-                    Operation::Matched | Operation::Deleted => "Deleted",
-                };
+                let mut reason = operation.to_string();
+                reason[..1].make_ascii_uppercase();
                 let primary = asked.context.shared().primary.resource_type().kind();
                 let text = format!("{operation} for {primary} {}", asked.context.primary_key());
                 if let Some(meta) = object.meta() {
                     events(meta).normal(reason, text);
                 }
             }
-            Ok(None) => {}
             Err(error) => {
                 let own = managed.of_primary(asked).ok();
-                if let Some(object) = own.and_then(|own| own.there(key).ok()?) {
+                if let Some(object) = own.and_then(|own| own.there(&key()).ok()?) {
                     events(object.meta()).warn("WriteError", error_chain(&**error));
                 }
             }

@@ -133,9 +133,13 @@ pub(crate) struct Recorder {
     state: Mutex<State>,
 }
 
-/// The quota of all objects of a primary, together.
+/// The quotas of a primary.
 #[derive(Debug, Default)]
-struct OfObjects(EventQuota);
+struct Quotas {
+    own: EventQuota,
+    /// That of all its objects, together.
+    of_objects: EventQuota,
+}
 
 #[derive(Debug, Default)]
 struct State {
@@ -161,16 +165,11 @@ impl Recorder {
     fn record(&self, note: Note) {
         let now = self.writer.environment.now();
         let mut state = self.state.lock();
-        let passes = match &note.about.primary {
-            None => {
-                let own = |quota: &mut EventQuota| quota.take(note.severity, now);
-                self.scopes.of(&note.about.key).change(own)
-            }
-            Some(primary) => {
-                let of_all = |all: &mut OfObjects| all.0.take(note.severity, now);
-                self.scopes.of(primary).change(of_all)
-            }
-        };
+        let About { key, primary, .. } = &note.about;
+        let passes = self.scopes.of(primary.as_ref().unwrap_or(key)).change(|quotas: &mut Quotas| {
+            let quota = if primary.is_some() { &mut quotas.of_objects } else { &mut quotas.own };
+            quota.take(note.severity, now)
+        });
         if !self.declared && !mem::replace(&mut state.told, true) {
             tracing::warn!(
                 controller = &*self.writer.controller,

@@ -134,8 +134,7 @@ impl DependentWriter<'_> {
         }
         let (Some(uid), Some(version)) = (&meta.uid, &meta.resource_version) else { return Err(refused) };
         let run = &self.target.run;
-        let state = (Some(&**uid), Some(&**version));
-        let write = WriteRequest::deletion(self.kind(), self.key(), state, run.propagation);
+        let write = run.deletion(self.kind(), self.key(), Some(uid), Some(version));
         let answer = match run.send(&write).await {
             Err(error) if error.is_conflict() => return Ok(PutBack::Overtaken),
             Err(error) if error.is_not_found() => return Ok(PutBack::Deleted),

@@ -77,16 +77,6 @@ impl<'w> WriteRequest<'w> {
     ) -> Self {
         Self { verb, kind, key, subresource: None, body, base: None }
     }
-
-    /// A deletion of the object with this uid, at this version if one is given, and of what it owns.
-    pub(in crate::operations) fn deletion(
-        kind: &'w ResourceType,
-        key: &'w ObjectKey,
-        (uid, version): (Option<&str>, Option<&str>),
-        propagation: &PropagationPolicy,
-    ) -> Self {
-        Self::of(Verb::Delete, kind, key, body::bytes(&body::deletion(uid, version, propagation)))
-    }
 }
 
 /// The only place that writes to the API server.
@@ -233,6 +223,18 @@ pub(crate) struct WritingRun<'c> {
 }
 
 impl WritingRun<'_> {
+    /// A deletion of the object with this uid, at this version if one is given, and of what it owns.
+    pub(in crate::operations) fn deletion<'w>(
+        &self,
+        kind: &'w ResourceType,
+        key: &'w ObjectKey,
+        uid: Option<&str>,
+        version: Option<&str>,
+    ) -> WriteRequest<'w> {
+        let body = body::deletion(uid, version, self.propagation);
+        WriteRequest::of(Verb::Delete, kind, key, body::bytes(&body))
+    }
+
     /// Sends a write, once, and records what its error says about the primary.
     pub(in crate::operations) async fn send(&self, write: &WriteRequest<'_>) -> Result<Bytes, Error> {
         self.noted(self.writer.send(self.key, write).await)

@@ -11,8 +11,8 @@ use super::{
 };
 use crate::{
     dependent::{
-        AnyDependent, Capabilities, Changes, Gate, Judge, ManagedTypes, ObjectSettings, OncePer, SetWords,
-        Standalone, declare, declare_set,
+        AnyDependent, Capabilities, Changes, FromPrimary, Gate, Judge, ObjectSettings, SetWords, Standalone,
+        declare, declare_set,
         function::{
             Args, AtRunTime, Call, Change, Dependent, Erased, Given, Judged, KindAtRunTime, OfType,
             PrimaryIs, SaysKind, Shape, ShapeOf, Signature, wanted::Mixed,
@@ -20,7 +20,7 @@ use crate::{
         settings,
     },
     reconciler::Context,
-    resource::{AnyObject, KubeObject, ResourceType},
+    resource::{KubeObject, ResourceType},
     results::{ConditionKind, NodeKey},
     workflow::{
         Word,
@@ -312,8 +312,7 @@ impl<P: KubeObject, S: Shape, K> Node<P, S, K> {
         S: Shape<Item = Job>,
     {
         self.settings.capabilities.updates = false;
-        self.settings.rules.once_per =
-            Some(OncePer(Arc::new(move |primary| Some(key(primary.typed_ref()?).to_string()))));
+        self.settings.rules.once_per = Some(FromPrimary::new(move |primary: &P| key(primary).to_string()));
         self
     }
 
@@ -427,8 +426,7 @@ impl<P: KubeObject> Node<P, Mixed> {
         mut self,
         types: impl Fn(&P) -> Vec<(String, String)> + Send + Sync + 'static,
     ) -> Self {
-        let types = move |primary: &AnyObject| Some(types(primary.typed_ref()?));
-        self.set.managed_types = Some(ManagedTypes(Arc::new(types)));
+        self.set.managed_types = Some(FromPrimary::new(types));
         self
     }
 
