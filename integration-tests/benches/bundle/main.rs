@@ -6,30 +6,25 @@
 
 #![expect(clippy::print_stdout, reason = "a bench prints its figures")]
 
-use std::{collections::BTreeMap, time::Duration};
+#[path = "../costs/mod.rs"]
+mod costs;
+
+use std::collections::BTreeMap;
 
 use allocation_counter::measure;
 use anyhow::Result;
-use cpu_time::ThreadTime;
+use costs::{least, measured, print};
 use k8s_openapi::api::{
     coordination::v1::Lease,
     core::v1::{ConfigMap, LimitRange, Secret, ServiceAccount},
     networking::v1::NetworkPolicy,
     rbac::v1::{Role, RoleBinding, RoleRef},
 };
-use kube::{
-    Api, CustomResource, CustomResourceExt, Resource,
-    api::{Patch, PatchParams, PostParams},
-};
+use kube::{CustomResource, Resource};
 use operator_component::{BundleStatus, HasBundle, bundle, generator::RenderContext};
-use operator_core::{
-    BoxError, Controller, Objects, Run, Workflow, node,
-    testing::{TestCluster, TestOperator},
-    workflow::WorkflowBuilder,
-};
+use operator_core::{BoxError, Controller, Objects, Run, Workflow, node, workflow::WorkflowBuilder};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
-use serde_json::json;
 
 /// A primary with objects of eight kinds.
 #[derive(CustomResource, Serialize, Deserialize, JsonSchema, Clone, Debug)]
@@ -50,11 +45,7 @@ impl HasBundle for PileStatus {
     }
 }
 
-/// How many runs that change nothing are measured.
-const RUNS: u32 = 20;
 const KINDS: usize = 8;
-/// How often each is measured, one after the other.
-const ROUNDS: usize = 5;
 
 /// As many objects of one kind as the primary says; all are made by `fill`.
 fn all<K: Resource + Default>(pile: &Pile, fill: fn(usize) -> K) -> Vec<K> {
@@ -142,63 +133,6 @@ fn of_a_bundle() -> WorkflowBuilder<Pile> {
     Workflow::builder().nodes((pile(),))
 }
 
-/// The CPU time of the first run, and of one that changes nothing; the bytes that the operator holds, which its end sets free.
-struct Cost {
-    first: Duration,
-    nothing: Duration,
-    held: i64,
-}
-
-impl Cost {
-    /// The lesser of each: what else happens on the machine only adds to it.
-    fn least(&self, other: &Self) -> Self {
-        let (first, nothing) = (self.first.min(other.first), self.nothing.min(other.nothing));
-        Self { first, nothing, held: self.held.min(other.held) }
-    }
-}
-
-fn measured(
-    count: usize,
-    workflow: WorkflowBuilder<Pile>,
-    status: fn(&Pile, &Run<Pile>) -> PileStatus,
-) -> Result<Cost> {
-    let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build()?;
-    let (running, first, nothing) = runtime.block_on(run(count, workflow, status))?;
-    // What the server remembers is its own.
-    let held = -measure(|| {
-        runtime.block_on(running.stop());
-        drop(running);
-    })
-    .bytes_current;
-    Ok(Cost { first, nothing, held })
-}
-
-async fn run(
-    count: usize,
-    workflow: WorkflowBuilder<Pile>,
-    status: fn(&Pile, &Run<Pile>) -> PileStatus,
-) -> Result<(TestOperator, Duration, Duration)> {
-    let cluster = TestCluster::in_process();
-    cluster.install_crds([Pile::crd()]).await?;
-    let namespace = cluster.namespace("bench").await?;
-    let controller = Controller::of::<Pile>().workflow(workflow).status(status);
-    let builder = cluster.connect(operator_core::Operator::builder().register(controller));
-    let operator = TestOperator::start(builder).await?;
-    let piles: Api<Pile> = Api::namespaced(cluster.client()?, &namespace);
-    let began = ThreadTime::now();
-    piles.create(&PostParams::default(), &Pile::new("one", PileSpec { count })).await?;
-    operator.settled().await?;
-    let first = began.elapsed();
-    let began = ThreadTime::now();
-    for run in 0..RUNS {
-        let annotations = json!({ "operator-core.io/requested-at": run.to_string() });
-        let patch = Patch::Merge(json!({ "metadata": { "annotations": annotations } }));
-        piles.patch("one", &PatchParams::default(), &patch).await?;
-        operator.settled().await?;
-    }
-    Ok((operator, first, began.elapsed() / RUNS))
-}
-
 fn of_the_bundle(primary: &Pile, run: &Run<Pile>) -> PileStatus {
     PileStatus { bundle: pile().of(primary, run) }
 }
@@ -207,30 +141,18 @@ fn without(primary: &Pile, run: &Run<Pile>) -> PileStatus {
     PileStatus { bundle: BundleStatus { conditions: run.conditions(primary), ..BundleStatus::default() } }
 }
 
-fn print(what: &str, one: &Cost, other: &Cost, limits: [f64; 2]) {
-    for (step, one, other, limit) in [
-        ("first run", one.first, other.first, limits[0]),
-        ("a run that changes nothing", one.nothing, other.nothing, limits[1]),
-    ] {
-        let ratio = one.as_secs_f64() / other.as_secs_f64();
-        println!("{what}, {step}: {one:?} / {other:?} = {ratio:.2} (at most {limit})");
-    }
-}
-
 fn main() -> Result<()> {
-    // The first ones warm up.
-    let mut lists = measured(496, of_lists(), without)?;
-    let mut whole = measured(496, of_a_bundle(), of_the_bundle)?;
-    let mut small = measured(96, of_a_bundle(), of_the_bundle)?;
-    for _ in 0..ROUNDS {
-        lists = lists.least(&measured(496, of_lists(), without)?);
-        whole = whole.least(&measured(496, of_a_bundle(), of_the_bundle)?);
-        small = small.least(&measured(96, of_a_bundle(), of_the_bundle)?);
-    }
+    let many = Pile::new("one", PileSpec { count: 496 });
+    let few = Pile::new("one", PileSpec { count: 96 });
+    let of_bundle = || Controller::of::<Pile>().workflow(of_a_bundle()).status(of_the_bundle);
+    let [lists, whole, small] = least([
+        &|| measured(&many, Controller::of::<Pile>().workflow(of_lists()).status(without)),
+        &|| measured(&many, of_bundle()),
+        &|| measured(&few, of_bundle()),
+    ])?;
     print("a bundle of 496 objects against eight lists", &whole, &lists, [f64::INFINITY, 1.3]);
     let mut kept = None;
-    let pile = Pile::new("one", PileSpec { count: 496 });
-    let size = measure(|| kept = Some(objects(&pile))).bytes_current;
+    let size = measure(|| kept = Some(objects(&many))).bytes_current;
     let more = whole.held - lists.held;
     println!("it holds {more} bytes more; the objects that it keeps have {size}, and 65536 may be added");
     print("a bundle of 496 objects against one of 96", &whole, &small, [6.0, 6.0]);
